@@ -1,0 +1,138 @@
+/**
+ * The byte layout of commands: what an origin delivers, what raft entries carry and what a store
+ * keeps is one and the same encoding. Little-endian; every record starts at a multiple of 8.
+ *
+ *     offset size  field
+ *          0    4  size of the record in bytes, padding included; a multiple of 8
+ *          4    1  kind: 1 message, 2 skip, 3 skipRange, 4 reset, 5 identity
+ *          5    1  zero
+ *          6    2  message: bytes of subject; else zero
+ *          8    8  expected: the store's last sequence that this command follows
+ *     message
+ *         16    8  timestamp, nanoseconds since 1970, signed
+ *         24    4  bytes of headers
+ *         28    4  bytes of payload
+ *         32       subject, headers, payload, zeros up to the size
+ *     skip (16 bytes): passes over expected + 1
+ *     skipRange
+ *         16    8  count: passes over expected + 1 … expected + count
+ *     reset
+ *         16    8  first: an empty store passes over expected + 1 … first - 1 and stores nothing
+ *     identity
+ *         16    8  created, nanoseconds since 1970, signed
+ *         24    4  bytes of name
+ *         28    4  zero
+ *         32       name, zeros up to the size
+ *
+ * Sequences and counts are unsigned 64-bit on the wire and at most 2^53-1 in value.
+ */
+import { LockstepError } from '../base/errors.js';
+
+export const KIND_MESSAGE = 1;
+export const KIND_SKIP = 2;
+export const KIND_SKIP_RANGE = 3;
+export const KIND_RESET = 4;
+export const KIND_IDENTITY = 5;
+
+export const SKIP_BYTES = 16;
+export const RANGE_BYTES = 24;
+export const FIXED_BYTES = 32;
+
+const WORD = 4_294_967_296;
+const HIGH_MAX = 0x1f_ffff;
+
+/** A DataView over the same bytes. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Reads an unsigned 64-bit value; throws badRecord above 2^53-1. */
+export function readSafe(view: DataView, at: number): number {
+  const high = view.getUint32(at + 4, true);
+  if (high > HIGH_MAX) throw badRecord(at, 'a number of at most 2^53-1');
+  return high * WORD + view.getUint32(at, true);
+}
+
+function writeSafe(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value % WORD, true);
+  view.setUint32(at + 4, Math.floor(value / WORD), true);
+}
+
+function padded(size: number): number {
+  return (size + 7) & ~7;
+}
+
+export function messageSize(subject: number, headers: number, payload: number): number {
+  return padded(FIXED_BYTES + subject + headers + payload);
+}
+
+export interface MessageFields {
+  readonly seq: number;
+  readonly timestamp: bigint;
+  readonly subject: Uint8Array;
+  readonly headers: Uint8Array;
+  readonly payload: Uint8Array;
+}
+
+/** Writes a message command at `at`; the bytes there must be zero. Returns the offset behind it. */
+export function writeMessage(bytes: Uint8Array, view: DataView, at: number, message: MessageFields): number {
+  const { subject, headers, payload } = message;
+  const size = messageSize(subject.length, headers.length, payload.length);
+  writeHead(view, at, size, KIND_MESSAGE, message.seq - 1);
+  view.setUint16(at + 6, subject.length, true);
+  view.setBigInt64(at + 16, message.timestamp, true);
+  view.setUint32(at + 24, headers.length, true);
+  view.setUint32(at + 28, payload.length, true);
+  let offset = at + FIXED_BYTES;
+  bytes.set(subject, offset);
+  offset += subject.length;
+  bytes.set(headers, offset);
+  offset += headers.length;
+  bytes.set(payload, offset);
+  return at + size;
+}
+
+export function writeSkip(view: DataView, at: number, expected: number): number {
+  writeHead(view, at, SKIP_BYTES, KIND_SKIP, expected);
+  return at + SKIP_BYTES;
+}
+
+export function writeSkipRange(view: DataView, at: number, expected: number, count: number): number {
+  writeHead(view, at, RANGE_BYTES, KIND_SKIP_RANGE, expected);
+  writeSafe(view, at + 16, count);
+  return at + RANGE_BYTES;
+}
+
+export function writeReset(view: DataView, at: number, expected: number, first: number): number {
+  writeHead(view, at, RANGE_BYTES, KIND_RESET, expected);
+  writeSafe(view, at + 16, first);
+  return at + RANGE_BYTES;
+}
+
+export function identitySize(name: Uint8Array): number {
+  return padded(FIXED_BYTES + name.length);
+}
+
+export function writeIdentity(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  identity: { readonly expected: number; readonly name: Uint8Array; readonly created: bigint },
+): number {
+  const size = identitySize(identity.name);
+  writeHead(view, at, size, KIND_IDENTITY, identity.expected);
+  view.setBigInt64(at + 16, identity.created, true);
+  view.setUint32(at + 24, identity.name.length, true);
+  bytes.set(identity.name, at + FIXED_BYTES);
+  return at + size;
+}
+
+function writeHead(view: DataView, at: number, size: number, kind: number, expected: number): void {
+  view.setUint32(at, size, true);
+  view.setUint8(at + 4, kind);
+  writeSafe(view, at + 8, expected);
+}
+
+export function badRecord(at: number, expected: string): LockstepError {
+  return new LockstepError('badRecord', `record at byte ${at}: expected ${expected}`, { at, expected });
+}
