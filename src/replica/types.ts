@@ -37,8 +37,8 @@ export type Input =
   | StepDownOrder
   /** Sets or removes the mirror's configuration. */
   | { readonly type: 'configure'; readonly mirror: boolean }
-  /** Refuses the next `count` proposals of this member with writeFailed-free codes (a fault). */
-  | { readonly type: 'failPropose'; readonly count: number; readonly code: 'notLeader' | 'overrun' }
+  /** A fault: the next `count` proposals of this member are refused. */
+  | { readonly type: 'failPropose'; readonly count: number; readonly code: 'overrun' | 'writeFailed' }
   /** One unit of mirror work: at most one batch is proposed. */
   | { readonly type: 'advance' };
 

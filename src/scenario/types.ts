@@ -60,7 +60,8 @@ export type FaultAction =
   | {
       readonly kind: 'failPropose';
       readonly times: number;
-      readonly code: 'notLeader' | 'overrun';
+      /** Not notLeader: a leader is only told so when it no longer leads. */
+      readonly code: 'overrun' | 'writeFailed';
     }
   /** The origin forgets the live opening and tells nobody. Needs no target. */
   | { readonly kind: 'dropConsumer' };
