@@ -2,21 +2,27 @@
  * The contract of a replica: (state, Input) -> Ready. The same inputs give the same outputs, byte
  * for byte. The host must do what a Ready says in the order of its fields.
  */
-import type { ErrorData } from '../base/errors.js';
-import type { Member } from '../base/member.js';
+import type { ErrorData } from "../base/errors.js";
+import type { Member } from "../base/member.js";
 import type {
-  MirrorCause,
   MirrorEvent,
   MirrorStatus,
   OriginCommand,
   OriginFrame,
-} from '../mirror/types.js';
-import type { Message, Persist, RaftEvent, RaftJournal, RaftStatus } from '../raft/types.js';
-import type { StreamState } from '../stream/types.js';
+} from "../mirror/types.js";
+import type {
+  Message,
+  Persist,
+  RaftEvent,
+  RaftJournal,
+  RaftStatus,
+  Role,
+} from "../raft/types.js";
+import type { StreamState } from "../stream/types.js";
 
 /** The conductor's order to campaign: ignored unless the term is still the observed one. */
 export interface CampaignOrder {
-  readonly type: 'campaign';
+  readonly type: "campaign";
   readonly term: number;
   /** The leader reported dead; a member that hears another one ignores the order. */
   readonly deadLeader: Member | null;
@@ -24,30 +30,38 @@ export interface CampaignOrder {
 
 /** `to`: a member, 'best' (the most caught-up voter) or null (step down and name nobody). */
 export interface StepDownOrder {
-  readonly type: 'stepDown';
-  readonly to: Member | 'best' | null;
+  readonly type: "stepDown";
+  readonly to: Member | "best" | null;
 }
 
 export type Input =
-  | { readonly type: 'peer'; readonly message: Message }
-  | { readonly type: 'origin'; readonly frame: OriginFrame }
-  | { readonly type: 'persisted'; readonly ticket: number }
-  | { readonly type: 'persistFailed'; readonly ticket: number; readonly error: ErrorData }
+  | { readonly type: "peer"; readonly message: Message }
+  | { readonly type: "origin"; readonly frame: OriginFrame }
+  | { readonly type: "persisted"; readonly ticket: number }
+  | {
+      readonly type: "persistFailed";
+      readonly ticket: number;
+      readonly error: ErrorData;
+    }
   | CampaignOrder
   | StepDownOrder
+  /** Ask every peer to answer, so that this member's view shows whom it hears. */
+  | { readonly type: "probe" }
   /** Sets or removes the mirror's configuration. */
-  | { readonly type: 'configure'; readonly mirror: boolean }
+  | { readonly type: "configure"; readonly mirror: boolean }
   /** A fault: the next `count` proposals of this member are refused. */
-  | { readonly type: 'failPropose'; readonly count: number; readonly code: 'overrun' | 'writeFailed' }
-  /** One unit of mirror work: at most one batch is proposed. */
-  | { readonly type: 'advance' };
+  | {
+      readonly type: "failPropose";
+      readonly count: number;
+      readonly code: "overrun" | "writeFailed";
+    };
 
 export type ReplicaEvent =
   | RaftEvent
   | MirrorEvent
-  | { readonly kind: 'commit'; readonly index: number; readonly term: number }
+  | { readonly kind: "commit"; readonly index: number; readonly term: number }
   | {
-      readonly kind: 'apply';
+      readonly kind: "apply";
       readonly index: number;
       readonly term: number;
       readonly count: number;
@@ -79,7 +93,6 @@ export interface ReplicaStatus {
   /** Skip commands accepted, counted on from the sequences that the store had skipped when this
    * leadership began. */
   readonly skipsAccepted: number;
-  readonly lastCause: MirrorCause | null;
   readonly failed: ErrorData | null;
 }
 
@@ -94,4 +107,15 @@ export interface HostIo {
   report(event: ReplicaEvent): void;
   /** Null on a first start. */
   recover(): RaftJournal | null;
+  /** Called before and between proposals of a turn: where faults armed for a state fire. */
+  beforeAdvance(replica: ReplicaView): void;
+}
+
+/** What an armed fault may look at. */
+export interface ReplicaView {
+  readonly serving: boolean;
+  readonly skipsAccepted: number;
+  readonly log: { readonly role: Role; readonly term: number };
+  /** Messages that this member's store took, skips not counted. */
+  readonly stored: number;
 }

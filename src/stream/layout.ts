@@ -26,7 +26,8 @@
  *
  * Sequences and counts are unsigned 64-bit on the wire and at most 2^53-1 in value.
  */
-import { LockstepError } from '../base/errors.js';
+import { LockstepError } from "../base/errors.js";
+import type { StoredMessage } from "./types.js";
 
 export const KIND_MESSAGE = 1;
 export const KIND_SKIP = 2;
@@ -49,7 +50,7 @@ export function viewOf(bytes: Uint8Array): DataView {
 /** Reads an unsigned 64-bit value; throws badRecord above 2^53-1. */
 export function readSafe(view: DataView, at: number): number {
   const high = view.getUint32(at + 4, true);
-  if (high > HIGH_MAX) throw badRecord(at, 'a number of at most 2^53-1');
+  if (high > HIGH_MAX) throw badRecord(at, "a number of at most 2^53-1");
   return high * WORD + view.getUint32(at, true);
 }
 
@@ -62,7 +63,11 @@ function padded(size: number): number {
   return (size + 7) & ~7;
 }
 
-export function messageSize(subject: number, headers: number, payload: number): number {
+export function messageSize(
+  subject: number,
+  headers: number,
+  payload: number,
+): number {
   return padded(FIXED_BYTES + subject + headers + payload);
 }
 
@@ -75,7 +80,12 @@ export interface MessageFields {
 }
 
 /** Writes a message command at `at`; the bytes there must be zero. Returns the offset behind it. */
-export function writeMessage(bytes: Uint8Array, view: DataView, at: number, message: MessageFields): number {
+export function writeMessage(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  message: MessageFields,
+): number {
   const { subject, headers, payload } = message;
   const size = messageSize(subject.length, headers.length, payload.length);
   writeHead(view, at, size, KIND_MESSAGE, message.seq - 1);
@@ -92,18 +102,32 @@ export function writeMessage(bytes: Uint8Array, view: DataView, at: number, mess
   return at + size;
 }
 
-export function writeSkip(view: DataView, at: number, expected: number): number {
+export function writeSkip(
+  view: DataView,
+  at: number,
+  expected: number,
+): number {
   writeHead(view, at, SKIP_BYTES, KIND_SKIP, expected);
   return at + SKIP_BYTES;
 }
 
-export function writeSkipRange(view: DataView, at: number, expected: number, count: number): number {
+export function writeSkipRange(
+  view: DataView,
+  at: number,
+  expected: number,
+  count: number,
+): number {
   writeHead(view, at, RANGE_BYTES, KIND_SKIP_RANGE, expected);
   writeSafe(view, at + 16, count);
   return at + RANGE_BYTES;
 }
 
-export function writeReset(view: DataView, at: number, expected: number, first: number): number {
+export function writeReset(
+  view: DataView,
+  at: number,
+  expected: number,
+  first: number,
+): number {
   writeHead(view, at, RANGE_BYTES, KIND_RESET, expected);
   writeSafe(view, at + 16, first);
   return at + RANGE_BYTES;
@@ -117,7 +141,11 @@ export function writeIdentity(
   bytes: Uint8Array,
   view: DataView,
   at: number,
-  identity: { readonly expected: number; readonly name: Uint8Array; readonly created: bigint },
+  identity: {
+    readonly expected: number;
+    readonly name: Uint8Array;
+    readonly created: bigint;
+  },
 ): number {
   const size = identitySize(identity.name);
   writeHead(view, at, size, KIND_IDENTITY, identity.expected);
@@ -127,12 +155,123 @@ export function writeIdentity(
   return at + size;
 }
 
-function writeHead(view: DataView, at: number, size: number, kind: number, expected: number): void {
+function writeHead(
+  view: DataView,
+  at: number,
+  size: number,
+  kind: number,
+  expected: number,
+): void {
   view.setUint32(at, size, true);
   view.setUint8(at + 4, kind);
   writeSafe(view, at + 8, expected);
 }
 
 export function badRecord(at: number, expected: string): LockstepError {
-  return new LockstepError('badRecord', `record at byte ${at}: expected ${expected}`, { at, expected });
+  return new LockstepError(
+    "badRecord",
+    `record at byte ${at}: expected ${expected}`,
+    { at, expected },
+  );
+}
+
+/**
+ * Checks that `bytes` hold exactly `count` well-formed commands; throws badRecord otherwise. What
+ * crosses a border is checked once; behind it, walks trust sizes.
+ */
+export function validateBatch(bytes: Uint8Array, count: number): void {
+  const view = viewOf(bytes);
+  let at = 0;
+  for (let number = 0; number < count; number++) at += validateRecord(view, at);
+  if (at !== bytes.length) throw badRecord(at, "the end of the batch");
+}
+
+/**
+ * Checks that `bytes` hold exactly `count` message commands whose sequences rise and are at most
+ * 2^53-1; throws badRecord otherwise. What an origin delivers is checked so, once, by the leader.
+ */
+export function validateMessages(bytes: Uint8Array, count: number): void {
+  const view = viewOf(bytes);
+  let at = 0;
+  let previous = -1;
+  for (let number = 0; number < count; number++) {
+    const size = validateRecord(view, at);
+    if (view.getUint8(at + 4) !== KIND_MESSAGE)
+      throw badRecord(at + 4, "a message");
+    const expected = readSafe(view, at + 8);
+    if (expected <= previous || expected === Number.MAX_SAFE_INTEGER) {
+      throw badRecord(
+        at + 8,
+        "a sequence above the one before and at most 2^53-1",
+      );
+    }
+    previous = expected;
+    at += size;
+  }
+  if (at !== bytes.length) throw badRecord(at, "the end of the batch");
+}
+
+/** Size of the record at `at`; throws badRecord when it is malformed. */
+function validateRecord(view: DataView, at: number): number {
+  const left = view.byteLength - at;
+  if (left < SKIP_BYTES) throw badRecord(at, "another record");
+  const size = view.getUint32(at, true);
+  const kind = view.getUint8(at + 4);
+  if (size % 8 !== 0 || size > left)
+    throw badRecord(at, "a size that fits the batch");
+  readSafe(view, at + 8);
+  if (size !== sizeFrom(view, at, kind, size))
+    throw badRecord(at, `a size that fits kind ${kind}`);
+  return size;
+}
+
+function sizeFrom(
+  view: DataView,
+  at: number,
+  kind: number,
+  size: number,
+): number {
+  if (kind === KIND_SKIP) return SKIP_BYTES;
+  if (kind === KIND_SKIP_RANGE || kind === KIND_RESET) {
+    if (size >= RANGE_BYTES) readSafe(view, at + 16);
+    return RANGE_BYTES;
+  }
+  if (kind !== KIND_MESSAGE && kind !== KIND_IDENTITY)
+    throw badRecord(at + 4, "a kind from 1 to 5");
+  if (size < FIXED_BYTES) return FIXED_BYTES;
+  const variable = view.getUint32(at + 24, true);
+  if (kind === KIND_IDENTITY) return padded(FIXED_BYTES + variable);
+  return messageSize(
+    view.getUint16(at + 6, true),
+    variable,
+    view.getUint32(at + 28, true),
+  );
+}
+
+/** The parts of the message record at `at`, as views. Sequence and sizes are trusted. */
+export function readMessage(bytes: Uint8Array, at: number): StoredMessage {
+  const view = viewOf(bytes);
+  const subject = at + FIXED_BYTES;
+  const headers = subject + view.getUint16(at + 6, true);
+  const payload = headers + view.getUint32(at + 24, true);
+  return {
+    seq: readSafe(view, at + 8) + 1,
+    timestamp: view.getBigInt64(at + 16, true),
+    subject: bytes.subarray(subject, headers),
+    headers: bytes.subarray(headers, payload),
+    payload: bytes.subarray(payload, payload + view.getUint32(at + 28, true)),
+  };
+}
+
+/** The identity command at `at`: the name as UTF-8 bytes. */
+export function readIdentity(
+  bytes: Uint8Array,
+  at: number,
+): { readonly name: Uint8Array; readonly created: bigint } {
+  const view = viewOf(bytes);
+  const name = at + FIXED_BYTES;
+  return {
+    name: bytes.subarray(name, name + view.getUint32(at + 24, true)),
+    created: view.getBigInt64(at + 16, true),
+  };
 }

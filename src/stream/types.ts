@@ -38,5 +38,8 @@ export interface ApplyOutcome {
   /** Commands beyond last + 1: not applied. */
   readonly mismatched: number;
   /** The first command that was not applied because it lay beyond, and what it expected. */
-  readonly firstMismatch: { readonly expected: number; readonly last: number } | null;
+  readonly firstMismatch: {
+    readonly expected: number;
+    readonly last: number;
+  } | null;
 }

@@ -1,0 +1,174 @@
+/**
+ * The log of a cluster of one: no raft, no elections, no noop. A proposed batch is written to the
+ * journal and counts as committed once that write is durable. The member leads from its start, in
+ * the term that its journal holds, or 1.
+ */
+import { LOG_ENTRIES_MAX, UNCOMMITTED_BYTES_MAX } from "../base/limits.js";
+import type { Member } from "../base/member.js";
+import type {
+  Batch,
+  Entry,
+  ProposeResult,
+  RaftEvent,
+  RaftJournal,
+  RaftReady,
+  RaftStatus,
+  Role,
+} from "../raft/types.js";
+import type { CommandLog } from "./log.js";
+
+export class DirectLog implements CommandLog {
+  readonly #member: Member;
+  readonly #term: number;
+  readonly #entries: Entry[];
+  #base: number;
+  #commit: number;
+  #ticket = 0;
+  /** Last index that each write under way covers, oldest first; tickets are consecutive. */
+  readonly #writing: { readonly ticket: number; readonly index: number }[] = [];
+  #unsent: Entry[] = [];
+  #uncommittedBytes = 0;
+  #events: RaftEvent[] = [];
+  #failed = false;
+
+  constructor(member: Member, journal: RaftJournal | null) {
+    this.#member = member;
+    this.#term = Math.max(1, journal?.term ?? 1);
+    this.#base = journal?.baseIndex ?? 0;
+    this.#entries = [...(journal?.entries ?? [])];
+    this.#commit = this.#base + this.#entries.length;
+    this.#events.push(this.#roleEvent("leader", "start"));
+  }
+
+  get role(): Role {
+    return this.#failed ? "follower" : "leader";
+  }
+
+  get term(): number {
+    return this.#term;
+  }
+
+  get leader(): Member | null {
+    return this.#failed ? null : this.#member;
+  }
+
+  get commit(): number {
+    return this.#commit;
+  }
+
+  get durableIndex(): number {
+    return this.#commit;
+  }
+
+  step(): void {
+    // A cluster of one has no peers.
+  }
+
+  tick(): void {
+    // Nothing here depends on time.
+  }
+
+  /** Refuses with notLeader (after a failed write), staleTerm or overrun. */
+  propose(term: number, batch: Batch): ProposeResult {
+    if (this.#failed) return { accepted: false, code: "writeFailed" };
+    if (term !== this.#term) return { accepted: false, code: "staleTerm" };
+    const tooMany = this.#entries.length >= LOG_ENTRIES_MAX;
+    if (tooMany || batch.bytes.length > this.uncommittedRoom()) {
+      return { accepted: false, code: "overrun" };
+    }
+    const index = this.#base + this.#entries.length + 1;
+    const entry: Entry = {
+      term,
+      index,
+      kind: "batch",
+      count: batch.count,
+      bytes: batch.bytes,
+    };
+    this.#entries.push(entry);
+    this.#unsent.push(entry);
+    this.#uncommittedBytes += batch.bytes.length;
+    return { accepted: true, index };
+  }
+
+  uncommittedRoom(): number {
+    return UNCOMMITTED_BYTES_MAX - this.#uncommittedBytes;
+  }
+
+  persisted(ticket: number): void {
+    while (this.#writing.length > 0 && this.#writing[0]!.ticket <= ticket) {
+      const { index } = this.#writing.shift()!;
+      for (let at = this.#commit + 1; at <= index; at++) {
+        this.#uncommittedBytes -= this.entry(at)!.bytes.length;
+      }
+      this.#commit = Math.max(this.#commit, index);
+    }
+  }
+
+  persistFailed(): void {
+    this.#failed = true;
+    this.#events.push(this.#roleEvent("follower", "writeFailed"));
+  }
+
+  campaign(): boolean {
+    return false;
+  }
+
+  probe(): void {
+    // A cluster of one has no peers.
+  }
+
+  stepDown(): boolean {
+    return false;
+  }
+
+  entry(index: number): Entry | undefined {
+    return this.#entries[index - this.#base - 1];
+  }
+
+  /** Applied entries are in the store and in the journal: the log keeps none of them. */
+  appliedTo(index: number): void {
+    const dropped = index - this.#base;
+    if (dropped < 1024 && index < this.#commit) return;
+    this.#entries.splice(0, dropped);
+    this.#base = index;
+  }
+
+  ready(): RaftReady {
+    const entries = this.#unsent;
+    const events = this.#events;
+    this.#unsent = [];
+    this.#events = [];
+    if (entries.length === 0) {
+      return { persist: null, sendNow: [], sendAfterPersist: [], events };
+    }
+    const ticket = ++this.#ticket;
+    this.#writing.push({ ticket, index: entries.at(-1)!.index });
+    const persist = { ticket, term: this.#term, vote: this.#member, entries };
+    return { persist, sendNow: [], sendAfterPersist: [], events };
+  }
+
+  hasReady(): boolean {
+    return this.#unsent.length > 0 || this.#events.length > 0;
+  }
+
+  status(): RaftStatus {
+    return {
+      member: this.#member,
+      role: this.role,
+      term: this.#term,
+      vote: this.#member,
+      leader: this.leader,
+      commit: this.#commit,
+      lastIndex: this.#base + this.#entries.length,
+      lastTerm: this.#term,
+      durableIndex: this.#commit,
+      uncommittedBytes: this.#uncommittedBytes,
+      transferringTo: null,
+      hears: [this.#member],
+    };
+  }
+
+  #roleEvent(role: Role, cause: "start" | "writeFailed"): RaftEvent {
+    return { kind: "role", role, term: this.#term, leader: this.leader, cause };
+  }
+}

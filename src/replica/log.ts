@@ -1,0 +1,40 @@
+/**
+ * What a replica needs of the log that orders its commands. Raft is one; with a single replica the
+ * journal alone is the other (direct.ts). Both are driven the same way, so Replica has one path.
+ */
+import type { Member } from "../base/member.js";
+import type {
+  Batch,
+  Entry,
+  Message,
+  ProposeResult,
+  RaftReady,
+  RaftStatus,
+  Role,
+} from "../raft/types.js";
+
+export interface CommandLog {
+  readonly role: Role;
+  readonly term: number;
+  readonly leader: Member | null;
+  readonly commit: number;
+  readonly durableIndex: number;
+  step(message: Message): void;
+  tick(unreadPeers: boolean): void;
+  propose(term: number, batch: Batch): ProposeResult;
+  uncommittedRoom(): number;
+  persisted(ticket: number): void;
+  persistFailed(ticket: number): void;
+  campaign(order: {
+    readonly term: number;
+    readonly deadLeader: Member | null;
+  }): boolean;
+  /** Sends every peer something that it answers. */
+  probe(): void;
+  stepDown(to: Member | "best" | null): boolean;
+  entry(index: number): Entry | undefined;
+  appliedTo(index: number): void;
+  ready(): RaftReady;
+  hasReady(): boolean;
+  status(): RaftStatus;
+}

@@ -1,0 +1,282 @@
+/**
+ * One replica, pure: a log (raft), a store and a mirror behind (state, Input) -> Ready. It decides
+ * nothing about time, disk or network; the host does what Ready says, in the order of its fields.
+ */
+import type { ErrorData } from "../base/errors.js";
+import type { Hasher } from "../base/hasher.js";
+import type { Member } from "../base/member.js";
+import type { Prng } from "../base/prng.js";
+import { Mirror } from "../mirror/mirror.js";
+import type { SkipEncoding } from "../mirror/types.js";
+import { Raft } from "../raft/raft.js";
+import type {
+  Batch,
+  Entry,
+  ProposeResult,
+  RaftJournal,
+} from "../raft/types.js";
+import { chainHash, Store } from "../stream/store.js";
+import { DirectLog } from "./direct.js";
+import type { CommandLog } from "./log.js";
+import type { Input, Ready, ReplicaEvent, ReplicaStatus } from "./types.js";
+
+export interface ReplicaOptions {
+  readonly member: Member;
+  /** All voters, this member included. One member means no raft. */
+  readonly members: readonly Member[];
+  readonly prng: Prng;
+  readonly hasher: Hasher;
+  readonly skip: SkipEncoding;
+  /** Scales every mirror constant; 1 is upstream's. */
+  readonly timeScale: number;
+  /** False: no election time-outs of its own, only orders. */
+  readonly timers: boolean;
+  readonly preVote?: boolean;
+  readonly checkQuorum?: boolean;
+  readonly journal: RaftJournal | null;
+  /** Zeroed bytes that are never reused, 8-byte aligned. */
+  readonly allocate: (size: number) => Uint8Array;
+}
+
+export class Replica {
+  readonly member: Member;
+  readonly store: Store;
+  readonly #log: CommandLog;
+  readonly #mirror: Mirror;
+  readonly #hasher: Hasher;
+  readonly #direct: boolean;
+  #applied: number;
+  #hash = 0n;
+  #stored = 0;
+  /** The term in which this member opened its mirror; null while it does not serve. */
+  #servingTerm: number | null = null;
+  #failNext = 0;
+  #failCode: "overrun" | "writeFailed" = "overrun";
+  #failed: ErrorData | null = null;
+  #commitSeen: number;
+  #events: ReplicaEvent[] = [];
+
+  constructor(options: ReplicaOptions) {
+    this.member = options.member;
+    this.#hasher = options.hasher;
+    this.#direct = options.members.length === 1;
+    this.store = new Store({ hasher: options.hasher });
+    this.#log = this.#direct
+      ? new DirectLog(options.member, options.journal)
+      : new Raft({
+          member: options.member,
+          members: options.members,
+          prng: options.prng.fork("raft"),
+          journal: options.journal,
+          preVote: options.preVote ?? true,
+          checkQuorum: options.checkQuorum ?? true,
+          timers: options.timers,
+        });
+    this.#applied = options.journal?.baseIndex ?? 0;
+    this.#commitSeen = this.#applied;
+    this.#mirror = new Mirror({
+      member: options.member,
+      prng: options.prng.fork("mirror"),
+      skip: this.#direct ? "direct" : options.skip,
+      timeScale: options.timeScale,
+      ports: {
+        propose: (term, batch) => this.#propose(term, batch),
+        room: () => this.#log.uncommittedRoom(),
+        storeLast: () => this.store.lastSeq,
+        storeMessages: () => this.store.state().messages,
+        storeIdentity: () => this.store.identity,
+        allocate: options.allocate,
+      },
+    });
+    this.#mirror.configure(true);
+    this.#settle();
+  }
+
+  /** True while this member's mirror is open for business: it leads and applied its own noop. */
+  get serving(): boolean {
+    return this.#servingTerm !== null;
+  }
+
+  get skipsAccepted(): number {
+    return this.#mirror.skipsAccepted;
+  }
+
+  /** Messages that the store took, skips not counted. */
+  get stored(): number {
+    return this.#stored;
+  }
+
+  get applied(): number {
+    return this.#applied;
+  }
+
+  get log(): Pick<
+    CommandLog,
+    "role" | "term" | "leader" | "commit" | "durableIndex" | "entry"
+  > {
+    return this.#log;
+  }
+
+  /** Chained over every applied entry: equal on all replicas at an equal applied index. */
+  get runningHash(): bigint {
+    return this.#hash;
+  }
+
+  step(input: Input): void {
+    if (this.#failed !== null) return;
+    switch (input.type) {
+      case "peer":
+        this.#log.step(input.message);
+        break;
+      case "origin":
+        this.#mirror.frame(input.frame);
+        break;
+      case "persisted":
+        this.#log.persisted(input.ticket);
+        break;
+      case "persistFailed":
+        this.#log.persistFailed(input.ticket);
+        this.#failed = input.error;
+        break;
+      case "campaign":
+        this.#log.campaign(input);
+        break;
+      case "stepDown":
+        this.#log.stepDown(input.to);
+        break;
+      case "configure":
+        this.#mirror.configure(input.mirror);
+        break;
+      case "failPropose":
+        this.#failNext = input.count;
+        this.#failCode = input.code;
+        break;
+    }
+    this.#settle();
+  }
+
+  /** One unit of mirror work, at most one batch proposed. False: nothing more to do for now. */
+  advance(): boolean {
+    if (this.#failed !== null || this.#servingTerm === null) return false;
+    const more = this.#mirror.advance();
+    this.#settle();
+    return more;
+  }
+
+  /** One tick of TICK_MS. `unreadPeers`: peer messages wait, so no election may time out. */
+  tick(unreadPeers: boolean): void {
+    if (this.#failed !== null) return;
+    this.#log.tick(unreadPeers);
+    this.#mirror.tick();
+    this.#settle();
+  }
+
+  hasReady(): boolean {
+    return (
+      this.#log.hasReady() || this.#mirror.hasReady() || this.#events.length > 0
+    );
+  }
+
+  /** Drains what the host must do, in the order of the fields. */
+  ready(): Ready {
+    const log = this.#log.ready();
+    const mirror = this.#mirror.ready();
+    const events = [...log.events, ...this.#events, ...mirror.events];
+    this.#events = [];
+    return {
+      persist: log.persist,
+      sendNow: log.sendNow,
+      sendAfterPersist: log.sendAfterPersist,
+      originCommands: mirror.originCommands,
+      events,
+    };
+  }
+
+  status(): ReplicaStatus {
+    return {
+      raft: this.#log.status(),
+      mirror: this.#mirror.status(),
+      stream: this.store.state(),
+      applied: this.#applied,
+      serving: this.serving,
+      skipsAccepted: this.skipsAccepted,
+      failed: this.#failed,
+    };
+  }
+
+  #propose(
+    term: number,
+    batch: Batch,
+  ): ProposeResult | { accepted: false; code: "mismatch" } {
+    if (this.#failNext > 0) {
+      this.#failNext--;
+      return { accepted: false, code: this.#failCode };
+    }
+    return this.#log.propose(term, batch);
+  }
+
+  /**
+   * Brings what follows from an input to rest: leadership given or taken from the mirror, committed
+   * entries applied. Without the wait for the own noop (section 5, rule 8):
+   *   1. r1 leads term 1, its batch up to sequence 120 is committed, but r2 has applied only 100;
+   *   2. r1 is killed; r2 wins term 2, because its log holds everything;
+   *   3. r2 opens its mirror at store.last + 1 = 101;
+   *   4. the commit of r2's noop applies 101 ... 120;
+   *   5. the origin delivers 101 ... 120 again and every replica judges them as seen; if r2 had
+   *      proposed a skip in between, it would have been planned from a cursor that was too low.
+   */
+  #settle(): void {
+    this.#followLeadership();
+    this.#apply();
+  }
+
+  #followLeadership(): void {
+    const log = this.#log;
+    if (this.#servingTerm !== null) {
+      if (log.role === "leader" && log.term === this.#servingTerm) return;
+      this.#servingTerm = null;
+      this.#mirror.stopLeading("notLeading");
+    }
+    if (this.#direct && log.role === "leader") this.#serve(log.term);
+  }
+
+  #serve(term: number): void {
+    this.#servingTerm = term;
+    this.#mirror.lead(term, this.store.skippedCount);
+  }
+
+  #apply(): void {
+    const log = this.#log;
+    if (log.commit > this.#commitSeen) {
+      this.#commitSeen = log.commit;
+      this.#events.push({ kind: "commit", index: log.commit, term: log.term });
+    }
+    const end = Math.min(log.commit, log.durableIndex);
+    if (this.#applied >= end) return;
+    while (this.#applied < end) this.#applyEntry(log.entry(this.#applied + 1)!);
+    log.appliedTo(this.#applied);
+  }
+
+  /** Judges every command of the entry and never stops in the middle of it (section 3). */
+  #applyEntry(entry: Entry): void {
+    const outcome = this.store.apply(entry.bytes, entry.count);
+    this.#applied = entry.index;
+    this.#stored += outcome.stored;
+    this.#hash = chainHash(this.#hash, entry.bytes, outcome, this.#hasher);
+    this.#events.push({
+      kind: "apply",
+      index: entry.index,
+      term: entry.term,
+      count: entry.count,
+      stored: outcome.stored,
+      skipped: outcome.skipped,
+      seen: outcome.seen,
+      mismatched: outcome.mismatched,
+      last: this.store.lastSeq,
+      hash: this.#hash,
+    });
+    if (this.#servingTerm !== null) this.#mirror.applied(outcome);
+    const ownNoop = entry.kind === "noop" && entry.term === this.#log.term;
+    if (ownNoop && this.#log.role === "leader") this.#serve(entry.term);
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Faults armed for a state, watched inside the host of every member that may meet it. They are
+ * looked at before each step of a skip, so that a fault falls where the scenario says and no
+ * message from the main thread has to be in time.
+ */
+import type { Slot } from "../base/member.js";
+import type { Role } from "../raft/types.js";
+import type { ReplicaView } from "../replica/types.js";
+import type { FaultBudget } from "./budget.js";
+import type { FaultPlan, StateTrigger, Target } from "./types.js";
+
+export interface Arm {
+  /** Position of the fault in its plan: what the budget counts claims by. */
+  readonly at: number;
+  readonly fault: FaultPlan;
+}
+
+/** The arms of a plan: the faults whose trigger is a state. */
+export function armsOf(faults: readonly FaultPlan[]): Arm[] {
+  return faults
+    .map((fault, at) => ({ at, fault }))
+    .filter(({ fault }) => fault.trigger.kind === "state");
+}
+
+export class Arms {
+  readonly #slot: Slot;
+  readonly #budget: FaultBudget;
+  #waiting: Arm[];
+  /** The furthest that this member came towards each fault's state. */
+  readonly #seen = new Map<string, number>();
+
+  constructor(arms: readonly Arm[], slot: Slot, budget: FaultBudget) {
+    this.#slot = slot;
+    this.#budget = budget;
+    this.#waiting = arms.filter(({ fault }) => mayMeet(fault.target, slot));
+  }
+
+  /** The next fault whose state is reached here and that nobody else claimed; it is claimed now. */
+  due(view: ReplicaView): Arm | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    for (const arm of this.#waiting) {
+      const { target, trigger } = arm.fault;
+      if (trigger.kind !== "state" || !isTarget(target, this.#slot, view))
+        continue;
+      const progress = progressOf(trigger.state, view);
+      if (progress > (this.#seen.get(arm.fault.id) ?? -1))
+        this.#seen.set(arm.fault.id, progress);
+      if (!reached(trigger.state, view)) continue;
+      this.#waiting = this.#waiting.filter((other) => other !== arm);
+      if (this.#budget.claim(arm.at)) return arm;
+    }
+    return undefined;
+  }
+
+  /** What was last seen of each state that is still waited for here. */
+  lastSeen(): ReadonlyMap<string, number> {
+    return this.#seen;
+  }
+}
+
+/** How a state reads in a message: `skipped >= 10000`. */
+export function stateText(state: StateTrigger): string {
+  switch (state.kind) {
+    case "skipped":
+    case "applied":
+      return `${state.kind} >= ${state.count}`;
+    case "term":
+      return `term >= ${state.term}`;
+    case "role":
+      return `role = ${state.role}`;
+  }
+}
+
+function mayMeet(target: Target | null, slot: Slot): boolean {
+  return target === null || target.kind !== "slot" || target.slot === slot;
+}
+
+function isTarget(
+  target: Target | null,
+  slot: Slot,
+  view: ReplicaView,
+): boolean {
+  switch (target?.kind) {
+    // A fault of the origin is set off by whoever serves.
+    case undefined:
+    case "leader":
+      return view.serving;
+    case "follower":
+      return view.log.role === "follower";
+    case "slot":
+      return target.slot === slot;
+  }
+}
+
+function progressOf(state: StateTrigger, view: ReplicaView): number {
+  switch (state.kind) {
+    case "skipped":
+      return view.skipsAccepted;
+    case "applied":
+      return view.stored;
+    case "term":
+      return view.log.term;
+    case "role":
+      return roleMet(state.role, view.log.role) ? 1 : 0;
+  }
+}
+
+function reached(state: StateTrigger, view: ReplicaView): boolean {
+  const progress = progressOf(state, view);
+  switch (state.kind) {
+    case "skipped":
+    case "applied":
+      return progress >= state.count;
+    case "term":
+      return progress >= state.term;
+    case "role":
+      return progress === 1;
+  }
+}
+
+function roleMet(
+  wanted: "leader" | "candidate" | "follower",
+  role: Role,
+): boolean {
+  return wanted === role || (wanted === "candidate" && role === "preCandidate");
+}

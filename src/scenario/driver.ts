@@ -1,0 +1,86 @@
+/**
+ * The seam above a cluster: what a scenario may ask of whoever runs it. A driver turns a plan into a
+ * running cluster; `play` drives that one through faults to its end and has it judged.
+ */
+import type { Slot } from "../base/member.js";
+import type { ReplicaEvent } from "../replica/types.js";
+import type { CopyReader, LedgerReader } from "../verdict/types.js";
+import type { DriverName, FaultAction, Plan } from "./types.js";
+
+/** Times are milliseconds of the driver's own clock (real or virtual). */
+export type ClusterEvent =
+  | {
+      readonly kind: "replica";
+      readonly slot: Slot;
+      readonly atMs: number;
+      readonly event: ReplicaEvent;
+    }
+  /** A store's last sequence rose to this at that time. */
+  | {
+      readonly kind: "progress";
+      readonly slot: Slot;
+      readonly atMs: number;
+      readonly last: number;
+      readonly messages: number;
+    }
+  | {
+      readonly kind: "fault";
+      readonly id: string;
+      readonly slot: Slot | null;
+      readonly state: "installed" | "healed" | "skipped" | "indeterminate";
+      readonly atMs: number;
+      readonly reason?: string;
+    }
+  | { readonly kind: "firstDelivery"; readonly atMs: number }
+  | { readonly kind: "handedOut"; readonly atMs: number }
+  /** A host was late by this much with no fault to explain it. */
+  | {
+      readonly kind: "late";
+      readonly who: string;
+      readonly atMs: number;
+      readonly byMs: number;
+    }
+  /** A member ended; `fault` says whether a fault of the scenario did it. */
+  | {
+      readonly kind: "exit";
+      readonly slot: Slot;
+      readonly atMs: number;
+      readonly fault: boolean;
+      readonly reason: string;
+    }
+  /** lockstep itself failed. */
+  | {
+      readonly kind: "harness";
+      readonly atMs: number;
+      readonly reason: string;
+    };
+
+export interface Driver {
+  readonly name: DriverName;
+  /** Null: this driver can inject it. Else the reason why not. */
+  cannot(action: FaultAction, plan: Plan): string | null;
+  /** Starts the cluster with every state trigger armed; nothing is delivered before `serve`. */
+  start(
+    plan: Plan,
+    onEvent: (event: ClusterEvent) => void,
+  ): Promise<RunningCluster>;
+}
+
+export interface RunningCluster extends AsyncDisposable {
+  /** Milliseconds of the driver's clock. */
+  now(): number;
+  /** Opens the origin. */
+  serve(): Promise<void>;
+  /** Resolves after this long on the driver's clock, or earlier when `wake` is called. */
+  pause(ms: number): Promise<void>;
+  /** Injects a fault whose trigger is a time; its fate comes as an event. */
+  inject(fault: number): Promise<void>;
+  /** Slots whose member lives, whether it answers or not. */
+  living(): readonly Slot[];
+  leader(): Slot | null;
+  /** What hosts last saw of the states they wait for, by fault id. */
+  lastSeen(): Promise<ReadonlyMap<string, number>>;
+  readonly origin: { readonly last: number; readonly messages: number };
+  readonly ledger: LedgerReader;
+  copy(slot: Slot): CopyReader;
+}

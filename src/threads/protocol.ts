@@ -1,0 +1,151 @@
+/**
+ * What the main thread and the workers say to each other. Control calls go over comlink and answer
+ * with a Reply; what a worker tells unasked goes over its report port.
+ */
+import type { MessagePort } from "node:worker_threads";
+import type { Reply } from "../base/errors.js";
+import type { Member, Slot } from "../base/member.js";
+import type { MemberView } from "../election/conductor.js";
+import type { ReplicaEvent, ReplicaStatus } from "../replica/types.js";
+import type { Arm } from "../scenario/arms.js";
+import type { FaultAction, OriginPlan, Plan } from "../scenario/types.js";
+import type { SkipEncoding } from "../mirror/types.js";
+import type { SeqRange } from "../stream/types.js";
+import type {
+  CopyReport,
+  LedgerReport,
+  RecordDigest,
+} from "../verdict/types.js";
+
+export interface ReplicaStart {
+  readonly slot: Slot;
+  readonly member: Member;
+  readonly members: readonly Member[];
+  readonly seed: number;
+  readonly skip: SkipEncoding;
+  readonly timeScale: number;
+  readonly timers: boolean;
+  readonly arms: readonly Arm[];
+  readonly slots: readonly Slot[];
+  /** The words of the run's FaultBudget. */
+  readonly budget: SharedArrayBuffer;
+  readonly tolerated: number;
+  readonly peers: readonly {
+    readonly member: Member;
+    readonly port: MessagePort;
+  }[];
+  readonly origin: MessagePort;
+  readonly reports: MessagePort;
+}
+
+/** Faults that main asks of a member; kill is main's own (it ends the worker). */
+export type MemberFault = Exclude<
+  FaultAction,
+  { kind: "kill" | "dropConsumer" }
+>;
+
+export interface ReplicaControl {
+  start(
+    start: ReplicaStart,
+  ): Reply<{ readonly threadId: number; readonly file: string }>;
+  probe(): Reply<MemberView>;
+  campaign(order: {
+    readonly term: number;
+    readonly deadLeader: Member | null;
+  }): Reply<null>;
+  /** Resolves once the fault is in force; freeze resolves when the member wakes. */
+  inject(fault: MemberFault, to: Member | "best" | null): Reply<null>;
+  status(): Reply<ReplicaStatus>;
+  report(): Reply<CopyReport>;
+  records(range: SeqRange): Reply<readonly RecordDigest[]>;
+  lastSeen(): Reply<readonly (readonly [fault: string, progress: number])[]>;
+  close(): Reply<null>;
+}
+
+export interface OriginStart {
+  readonly plan: OriginPlan;
+  readonly seed: number;
+  readonly timeScale: number;
+  readonly links: readonly {
+    readonly member: Member;
+    readonly port: MessagePort;
+  }[];
+  readonly reports: MessagePort;
+}
+
+/** What the origin's thread says of its content once it is built. */
+export interface OriginFacts {
+  readonly threadId: number;
+  readonly last: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+export interface OriginControl {
+  start(start: OriginStart): Reply<OriginFacts>;
+  /** From here on openings are served; rates and time triggers count from the first delivery. */
+  serve(): Reply<null>;
+  dropConsumer(): Reply<boolean>;
+  report(): Reply<LedgerReport>;
+  records(range: SeqRange): Reply<readonly RecordDigest[]>;
+  close(): Reply<null>;
+}
+
+/** An event with the time at which it happened in its thread, monotonic milliseconds. */
+export interface TimedEvent {
+  readonly atMs: number;
+  readonly event: ReplicaEvent;
+}
+
+/** A point of a member's progress: its store's last sequence at a time. */
+export interface ProgressMark {
+  readonly atMs: number;
+  readonly last: number;
+  readonly messages: number;
+}
+
+export type ReplicaReport =
+  | {
+      readonly kind: "turn";
+      readonly view: MemberView | null;
+      readonly serving: boolean;
+      readonly events: readonly TimedEvent[];
+      readonly marks: readonly ProgressMark[];
+      /** Milliseconds that the worst tick since the last report came late. */
+      readonly lateMs: number;
+    }
+  | {
+      readonly kind: "fault";
+      readonly at: number;
+      readonly state: "installed" | "healed";
+      readonly atMs: number;
+    }
+  | {
+      readonly kind: "fault";
+      readonly at: number;
+      readonly state: "skipped";
+      readonly reason: string;
+      readonly atMs: number;
+    };
+
+export type OriginReport =
+  | { readonly kind: "firstDelivery"; readonly atMs: number }
+  /** Everything that the origin holds was handed out at least once, its sentinel included. */
+  | { readonly kind: "handedOut"; readonly atMs: number }
+  | {
+      readonly kind: "dropped";
+      readonly opening: boolean;
+      readonly atMs: number;
+    };
+
+export type ClusterPlan = Pick<
+  Plan,
+  | "replicas"
+  | "seed"
+  | "skip"
+  | "timeScale"
+  | "election"
+  | "faults"
+  | "beyondQuorum"
+  | "origin"
+>;
