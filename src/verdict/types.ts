@@ -55,7 +55,10 @@ export interface CopyReader {
 
 export interface LedgerReader {
   report(): Promise<LedgerReport>;
-  /** Every digest that was handed out at a sequence of the range; several may share a sequence. */
+  /**
+   * The origin's messages in the range as they were made, handed out or not, rising; several may
+   * share a sequence. One that was delivered and is not among them has unknown content.
+   */
   records(range: SeqRange): Promise<readonly RecordDigest[]>;
 }
 
@@ -107,8 +110,14 @@ export interface RunSummary {
   readonly driver: DriverName;
   readonly seed: number;
   readonly elapsedMs: number;
-  readonly origin: StreamState & { readonly sentinel: number | null; readonly tailGap: SeqRange | null };
-  readonly replicas: readonly (StreamState & { readonly id: Slot; readonly digest: string })[];
+  readonly origin: StreamState & {
+    readonly sentinel: number | null;
+    readonly tailGap: SeqRange | null;
+  };
+  readonly replicas: readonly (StreamState & {
+    readonly id: Slot;
+    readonly digest: string;
+  })[];
   readonly messages: MessageCounts;
   readonly skip: {
     readonly encoding: SkipEncoding | 'direct';
@@ -117,11 +126,21 @@ export interface RunSummary {
     readonly largestBatch: number;
     readonly refused: number;
   };
-  readonly leadership: { readonly elections: number; readonly lastTerm: number };
-  readonly mirror: { readonly openings: number; readonly rollbacks: number; readonly retries: number };
+  readonly leadership: {
+    readonly elections: number;
+    readonly lastTerm: number;
+  };
+  readonly mirror: {
+    readonly openings: number;
+    readonly rollbacks: number;
+    readonly retries: number;
+  };
   readonly faults: readonly FaultSummary[];
   readonly stallMs: number;
-  readonly rate: { readonly messagesPerSecond: number; readonly sequencesPerSecond: number };
+  readonly rate: {
+    readonly messagesPerSecond: number;
+    readonly sequencesPerSecond: number;
+  };
   readonly replay: string;
 }
 
