@@ -12,7 +12,7 @@ import type { SeqRange, StreamState } from '../stream/types.js';
 import { judgeAgreement } from './agreement.js';
 import { copyDigest } from './copy.js';
 import { Differences } from './differences.js';
-import { contentOf, MISPLACED_MAX, placeAll, type Misplaced } from './placement.js';
+import { contentOf, placeAll, type Misplaced } from './placement.js';
 import { intersect, rangesOf, rangesOfBlocks, rangeText, setOf, span, subtract } from './ranges.js';
 import type {
   CopyReader,
@@ -27,6 +27,7 @@ import type {
 /** Blocks that one call of a reader covers. */
 const BLOCKS_A_READ = 4;
 const DIFFERENCES_MAX = 20;
+const MISPLACED_MAX = 65_536;
 
 export interface JudgeTask {
   readonly ledger: LedgerReader;
@@ -39,6 +40,8 @@ export interface JudgeTask {
   readonly deadline?: () => boolean;
   /** Differences told in words for each replica; all are counted. Default 20. */
   readonly differencesMax?: number;
+  /** Misplaced messages of one replica that are looked up in one pass over the origin. */
+  readonly misplacedMax?: number;
 }
 
 export interface Judgement {
@@ -76,6 +79,7 @@ export interface CopyView {
 export interface Comparison {
   readonly ledger: LedgerView;
   readonly upTo: number;
+  readonly misplacedMax: number;
   readonly deadline: () => boolean;
   readonly differences: Differences;
 }
@@ -85,6 +89,7 @@ export async function judge(task: JudgeTask): Promise<Judgement> {
   const comparison: Comparison = {
     ledger: viewLedger(task.ledger, await task.ledger.report()),
     upTo: task.upTo,
+    misplacedMax: task.misplacedMax ?? MISPLACED_MAX,
     deadline: task.deadline ?? ((): boolean => false),
     differences: new Differences(task.differencesMax ?? DIFFERENCES_MAX),
   };
@@ -222,7 +227,7 @@ async function judgeContents(comparison: Comparison, copy: CopyView): Promise<bo
       continue;
     }
     misplaced.push(...(await judgeRange(comparison, copy, range)));
-    if (misplaced.length < MISPLACED_MAX) continue;
+    if (misplaced.length < comparison.misplacedMax) continue;
     complete = (await place(comparison, copy, misplaced)) && complete;
     misplaced = [];
   }

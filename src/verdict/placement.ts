@@ -15,9 +15,6 @@ export interface Misplaced {
   readonly otherwise: Pick<Difference, 'kind' | 'text'>;
 }
 
-/** Misplaced messages that are looked up in one pass over the origin. */
-export const MISPLACED_MAX = 65_536;
-
 export interface PlacementTask {
   readonly replica: Slot;
   readonly misplaced: readonly Misplaced[];
@@ -95,7 +92,7 @@ function placed(
   }
   const vacant = elsewhere.find((owner) => !owner.held);
   if (vacant === undefined) {
-    return { kind: 'duplicated', text: `holds the message of ${first.seq}, which holds it too` };
+    return { kind: 'duplicated', text: `holds the message of ${first.seq}, which has it too` };
   }
   // One vacant place explains one moved message; further copies of it are duplicates.
   vacant.held = true;

@@ -120,7 +120,7 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'a message written over the next one',
     odd: edited((all) => all.set(at, message(at - 1))),
-    told: [['duplicated', at, 'holds the message of 1699, which holds it too']],
+    told: [['duplicated', at, 'holds the message of 1699, which has it too']],
     counts: { ok: 2499, duplicated: 1 },
   },
   {
@@ -132,8 +132,20 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'a message of elsewhere added inside the gap',
     odd: edited((all) => all.set(1550, message(at))),
-    told: [['duplicated', 1550, 'holds the message of 1700, which holds it too']],
+    told: [['duplicated', 1550, 'holds the message of 1700, which has it too']],
     counts: { duplicated: 1 },
+  },
+  {
+    name: 'a message moved away and copied once more',
+    odd: edited((all) => {
+      all.set(1550, message(at)).set(1551, message(at)).set(at, message(at, 'other'));
+    }),
+    told: [
+      ['reordered', 1550, 'holds the message of 1700, which does not'],
+      ['duplicated', 1551, 'holds the message of 1700, which has it too'],
+      ['corrupt', at, 'differs in payload'],
+    ],
+    counts: { ok: 2499, reordered: 1, duplicated: 1, corrupt: 1 },
   },
   {
     name: 'a message added at the end',
@@ -186,6 +198,11 @@ describe('judge: one bad follower', () => {
       counts: { ...ALL_OK, ...fault.counts },
       complete: true,
     });
+  });
+
+  test('many misplaced -> looked up in several passes, counted the same', async () => {
+    const odd = edited(renumbered, LAST - 100);
+    expect(await judge(task(odd, { misplacedMax: 100 }))).toEqual(await judge(task(odd)));
   });
 
   test.each(FAULTS)('$name -> not told once the comparison is off', async (fault) => {
@@ -244,9 +261,9 @@ describe('judge: equal copies', () => {
 
   test('same payload, other timestamp -> moved, not mistaken for its twin', async () => {
     const bodies = (all: Messages): Messages =>
-      all.set(7, message(7, 'same')).set(14, message(14, 'same'));
+      all.set(7, message(7, 'same')).set(21, message(21, 'same'));
     const ofTwins = ledgerOf(bodies(originMessages()));
-    const odd = edited((all) => bodies(all).set(7, message(14, 'same')));
+    const odd = edited((all) => bodies(all).set(7, message(21, 'same')));
     const judgement = await judge({
       ledger: ofTwins,
       copies: [{ slot: 'r1', reader: odd }],
@@ -258,7 +275,7 @@ describe('judge: equal copies', () => {
         kind: 'duplicated',
         replica: 'r1',
         seq: 7,
-        text: 'holds the message of 14, which holds it too',
+        text: 'holds the message of 21, which has it too',
       },
     ]);
   });
@@ -314,6 +331,25 @@ describe('judge: two outcomes allowed', () => {
 });
 
 describe('judge: what the ledger does not vouch for', () => {
+  test('the message of the origin, but never delivered -> phantom', async () => {
+    const delivered = [
+      { first: 1, last: 1500 },
+      { first: 1601, last: 1699 },
+      { first: 1701, last: LAST },
+    ];
+    const passedOver = [GAP, { first: at, last: at }];
+    const judgement = await judge({
+      ledger: ledgerOf(origin, { delivered, passedOver }),
+      copies: [{ slot: 'r1', reader: faithful }],
+      upTo: LAST,
+      hasher,
+    });
+    expect(judgement.differences).toEqual([
+      { kind: 'phantom', replica: 'r1', seq: at, text: 'a message that was never handed out' },
+    ]);
+    expect(judgement.counts).toEqual({ ...ALL_OK, ok: 2499, phantom: 1 });
+  });
+
   test('a gap that nobody passed over -> state, once for the range', async () => {
     const judgement = await judge(task(faithful, { ledger: ledgerOf(origin, { passedOver: [] }) }));
     expect(judgement.differences).toEqual(
