@@ -136,7 +136,8 @@ export function fromErrorData(error: ErrorData): LockstepError {
 }
 
 /** The answer of anything that crosses a thread: a value or an error, never a rejection. */
-export type Reply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
+export type Reply<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
 
 /** Asserts what the code itself guarantees; a failure is a fault of lockstep, never of its user. */
 export function invariant(condition: unknown, message: string): asserts condition {

@@ -3,8 +3,8 @@
  * is no leader, asks all, takes the best log of a majority whose members hear each other, and orders
  * that one to campaign. It never decides: votes do, so a wrong order costs time, never safety.
  */
-import type { Member } from "../base/member.js";
-import type { Role } from "../raft/types.js";
+import type { Member } from '../base/member.js';
+import type { Role } from '../raft/types.js';
 
 /** What a member says of itself. */
 export interface MemberView {
@@ -20,9 +20,9 @@ export interface MemberView {
 
 export type ConductorOrder =
   /** Make yourself heard by every peer, then report again. */
-  | { readonly type: "probe"; readonly to: Member }
+  | { readonly type: 'probe'; readonly to: Member }
   | {
-      readonly type: "campaign";
+      readonly type: 'campaign';
       readonly to: Member;
       /** The term that was observed: in another one the order is void. */
       readonly term: number;
@@ -42,10 +42,10 @@ export interface ConductorOptions {
 }
 
 type Phase =
-  | { readonly name: "led" }
-  | { readonly name: "probing"; readonly sinceMs: number }
-  | { readonly name: "ordered"; readonly sinceMs: number }
-  | { readonly name: "resting"; readonly sinceMs: number };
+  | { readonly name: 'led' }
+  | { readonly name: 'probing'; readonly sinceMs: number }
+  | { readonly name: 'ordered'; readonly sinceMs: number }
+  | { readonly name: 'resting'; readonly sinceMs: number };
 
 interface TimedView {
   readonly view: MemberView;
@@ -57,7 +57,7 @@ export class Conductor {
   readonly #views = new Map<Member, TimedView>();
   readonly #gone = new Set<Member>();
   readonly #tried = new Set<Member>();
-  #phase: Phase = { name: "led" };
+  #phase: Phase = { name: 'led' };
   #lastLeader: Member | null = null;
 
   constructor(options: ConductorOptions) {
@@ -66,8 +66,7 @@ export class Conductor {
 
   /** A member reported. Reports of members that exited are ignored. */
   view(view: MemberView, nowMs: number): void {
-    if (!this.#gone.has(view.member))
-      this.#views.set(view.member, { view, atMs: nowMs });
+    if (!this.#gone.has(view.member)) this.#views.set(view.member, { view, atMs: nowMs });
   }
 
   /** A member's worker ended: it is no candidate any more, and a leader no longer. */
@@ -80,8 +79,7 @@ export class Conductor {
   leader(nowMs: number): Member | null {
     let best: MemberView | null = null;
     for (const view of this.#fresh(nowMs)) {
-      if (view.role === "leader" && (best === null || view.term > best.term))
-        best = view;
+      if (view.role === 'leader' && (best === null || view.term > best.term)) best = view;
     }
     return best === null || this.#disowned(best, nowMs) ? null : best.member;
   }
@@ -92,19 +90,19 @@ export class Conductor {
     if (leader !== null) {
       this.#lastLeader = leader;
       this.#tried.clear();
-      this.#phase = { name: "led" };
+      this.#phase = { name: 'led' };
       return [];
     }
     switch (this.#phase.name) {
-      case "led":
+      case 'led':
         return this.#probe(nowMs);
-      case "probing":
+      case 'probing':
         if (nowMs - this.#phase.sinceMs < this.#options.probeMs) return [];
         return this.#order(nowMs);
-      case "ordered":
+      case 'ordered':
         if (nowMs - this.#phase.sinceMs < this.#options.orderMs) return [];
         return this.#probe(nowMs);
-      case "resting":
+      case 'resting':
         if (nowMs - this.#phase.sinceMs < this.#options.restMs) return [];
         this.#tried.clear();
         return this.#probe(nowMs);
@@ -115,10 +113,7 @@ export class Conductor {
     const fresh: MemberView[] = [];
     for (const member of this.#options.members) {
       const timed = this.#views.get(member);
-      if (
-        timed !== undefined &&
-        nowMs - timed.atMs <= this.#options.viewMaxAgeMs
-      ) {
+      if (timed !== undefined && nowMs - timed.atMs <= this.#options.viewMaxAgeMs) {
         fresh.push(timed.view);
       }
     }
@@ -130,12 +125,8 @@ export class Conductor {
     const against = this.#fresh(nowMs).filter(
       (view) =>
         view.term > claim.term ||
-        (view.term === claim.term &&
-          view.leader !== null &&
-          view.leader !== claim.member) ||
-        (view.term === claim.term &&
-          view.leader === null &&
-          !view.hears.includes(claim.member)),
+        (view.term === claim.term && view.leader !== null && view.leader !== claim.member) ||
+        (view.term === claim.term && view.leader === null && !view.hears.includes(claim.member)),
     );
     return against.length >= this.#majority();
   }
@@ -145,23 +136,23 @@ export class Conductor {
   }
 
   #probe(nowMs: number): ConductorOrder[] {
-    this.#phase = { name: "probing", sinceMs: nowMs };
+    this.#phase = { name: 'probing', sinceMs: nowMs };
     return this.#options.members
       .filter((member) => !this.#gone.has(member))
-      .map((to) => ({ type: "probe", to }));
+      .map((to) => ({ type: 'probe', to }));
   }
 
   #order(nowMs: number): ConductorOrder[] {
     const candidates = this.#electable(this.#fresh(nowMs));
     const next = candidates.find((view) => !this.#tried.has(view.member));
     if (next === undefined) {
-      this.#phase = { name: "resting", sinceMs: nowMs };
+      this.#phase = { name: 'resting', sinceMs: nowMs };
       return [];
     }
     this.#tried.add(next.member);
-    this.#phase = { name: "ordered", sinceMs: nowMs };
+    this.#phase = { name: 'ordered', sinceMs: nowMs };
     const deadLeader = next.leader ?? this.#lastLeader;
-    return [{ type: "campaign", to: next.member, term: next.term, deadLeader }];
+    return [{ type: 'campaign', to: next.member, term: next.term, deadLeader }];
   }
 
   /** Members that hear a majority which hears them, best log first; ties by order of members. */
@@ -170,13 +161,10 @@ export class Conductor {
       const mutual = views.filter(
         (other) =>
           other.member === view.member ||
-          (view.hears.includes(other.member) &&
-            other.hears.includes(view.member)),
+          (view.hears.includes(other.member) && other.hears.includes(view.member)),
       );
       return mutual.length >= this.#majority();
     });
-    return linked.sort(
-      (a, b) => b.lastTerm - a.lastTerm || b.lastIndex - a.lastIndex,
-    );
+    return linked.sort((a, b) => b.lastTerm - a.lastTerm || b.lastIndex - a.lastIndex);
   }
 }

@@ -2,10 +2,10 @@
  * What an opening brought and the mirror has not taken in yet: frames in order, and how far the
  * first one is read. Records are walked in place; adjacent messages, across frames too, are one view.
  */
-import { readSafe, viewOf } from "../stream/layout.js";
-import type { MirrorCursor, OriginFrame } from "./types.js";
+import { readSafe, viewOf } from '../stream/layout.js';
+import type { MirrorCursor, OriginFrame } from './types.js';
 
-type DeliverFrame = Extract<OriginFrame, { type: "deliver" }>;
+type DeliverFrame = Extract<OriginFrame, { type: 'deliver' }>;
 
 /** Consecutive messages behind the cursor, as one view, and where the cursor stands after them. */
 export interface MessageRun {
@@ -20,16 +20,16 @@ export interface MessageRun {
 
 /** What stands at the head of the queue, against a cursor (section 5, rule 1). */
 export type Head =
-  | { readonly kind: "none" }
+  | { readonly kind: 'none' }
   | {
-      readonly kind: "frame";
-      readonly frame: Exclude<OriginFrame, { type: "deliver" }>;
+      readonly kind: 'frame';
+      readonly frame: Exclude<OriginFrame, { type: 'deliver' }>;
     }
-  | { readonly kind: "stale"; readonly deliverySeq: number }
-  | { readonly kind: "next"; readonly seq: number; readonly size: number }
-  | { readonly kind: "gap"; readonly seq: number }
+  | { readonly kind: 'stale'; readonly deliverySeq: number }
+  | { readonly kind: 'next'; readonly seq: number; readonly size: number }
+  | { readonly kind: 'gap'; readonly seq: number }
   | {
-      readonly kind: "lost";
+      readonly kind: 'lost';
       readonly seq: number;
       readonly deliverySeq: number;
     };
@@ -53,7 +53,7 @@ export class Intake {
 
   push(frame: OriginFrame): void {
     this.#frames.push(frame);
-    if (frame.type === "deliver") this.#bytes += frame.bytes.length;
+    if (frame.type === 'deliver') this.#bytes += frame.bytes.length;
   }
 
   clear(): void {
@@ -65,24 +65,22 @@ export class Intake {
   /** Throws badRecord when the bytes at the head are no message. */
   head(cursor: MirrorCursor): Head {
     const frame = this.#frames[0];
-    if (frame === undefined) return { kind: "none" };
-    if (frame.type !== "deliver") return { kind: "frame", frame };
+    if (frame === undefined) return { kind: 'none' };
+    if (frame.type !== 'deliver') return { kind: 'frame', frame };
     const view = this.#viewOfHead(frame);
     const seq = readSafe(view, this.#at + 8) + 1;
     const deliverySeq = frame.deliverySeq + this.#index;
-    if (seq <= cursor.seq) return { kind: "stale", deliverySeq };
-    if (seq === cursor.seq + 1)
-      return { kind: "next", seq, size: view.getUint32(this.#at, true) };
-    if (deliverySeq === cursor.deliverySeq + 1) return { kind: "gap", seq };
-    return { kind: "lost", seq, deliverySeq };
+    if (seq <= cursor.seq) return { kind: 'stale', deliverySeq };
+    if (seq === cursor.seq + 1) return { kind: 'next', seq, size: view.getUint32(this.#at, true) };
+    if (deliverySeq === cursor.deliverySeq + 1) return { kind: 'gap', seq };
+    return { kind: 'lost', seq, deliverySeq };
   }
 
   /** Drops what head() showed. */
   drop(): void {
     const frame = this.#frames[0]!;
-    if (frame.type !== "deliver") this.#frames.shift();
-    else
-      this.#read(frame, this.#viewOfHead(frame).getUint32(this.#at, true), 1);
+    if (frame.type !== 'deliver') this.#frames.shift();
+    else this.#read(frame, this.#viewOfHead(frame).getUint32(this.#at, true), 1);
   }
 
   /**
@@ -98,29 +96,23 @@ export class Intake {
     },
   ): MessageRun | null {
     const start = this.#frames[0];
-    if (start?.type !== "deliver") return null;
+    if (start?.type !== 'deliver') return null;
     const begin = start.bytes.byteOffset + this.#at;
     let seq = cursor.seq;
     let end = begin;
     let count = 0;
     let deliverySeq = cursor.deliverySeq;
     let known = 0;
-    for (
-      let nth = 0;
-      nth < this.#frames.length && count < bounds.count;
-      nth++
-    ) {
+    for (let nth = 0; nth < this.#frames.length && count < bounds.count; nth++) {
       const frame = this.#frames[nth]!;
-      if (frame.type !== "deliver" || frame.bytes.buffer !== start.bytes.buffer)
-        break;
+      if (frame.type !== 'deliver' || frame.bytes.buffer !== start.bytes.buffer) break;
       const view = nth === 0 ? this.#viewOfHead(frame) : viewOf(frame.bytes);
       let at = nth === 0 ? this.#at : 0;
       let index = nth === 0 ? this.#index : 0;
       if (frame.bytes.byteOffset + at !== end) break;
       while (index < frame.count && count < bounds.count) {
         const size = view.getUint32(at, true);
-        const fits =
-          size <= bounds.recordBytes && end - begin + size <= bounds.bytes;
+        const fits = size <= bounds.recordBytes && end - begin + size <= bounds.bytes;
         if (!fits || readSafe(view, at + 8) !== seq) break;
         seq++;
         count++;

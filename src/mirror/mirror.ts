@@ -4,20 +4,15 @@
  * The rules are those of docs/mirror.md; upstream: nats-server stream.go, setupMirrorConsumer,
  * processInboundMirrorMsg and skipMsgs as of pull request 8152.
  */
-import {
-  LockstepError,
-  toErrorData,
-  type ErrorCode,
-  type ErrorData,
-} from "../base/errors.js";
+import { LockstepError, toErrorData, type ErrorCode, type ErrorData } from '../base/errors.js';
 import {
   BATCH_BYTES_MAX,
   BATCH_COUNT_MAX,
   ORIGIN_WINDOW_BYTES,
   RECORD_BYTES_MAX,
-} from "../base/limits.js";
-import type { Member } from "../base/member.js";
-import type { Prng } from "../base/prng.js";
+} from '../base/limits.js';
+import type { Member } from '../base/member.js';
+import type { Prng } from '../base/prng.js';
 import {
   identitySize,
   RANGE_BYTES,
@@ -25,12 +20,12 @@ import {
   viewOf,
   writeIdentity,
   writeReset,
-} from "../stream/layout.js";
-import { answerFault } from "./answer.js";
-import { Intake, type MessageRun } from "./intake.js";
-import { Lag } from "./lag.js";
-import { Pacing } from "./pacing.js";
-import { SkipJob } from "./skip-job.js";
+} from '../stream/layout.js';
+import { answerFault } from './answer.js';
+import { Intake, type MessageRun } from './intake.js';
+import { Lag } from './lag.js';
+import { Pacing } from './pacing.js';
+import { SkipJob } from './skip-job.js';
 import type {
   MirrorCause,
   MirrorCondition,
@@ -42,20 +37,14 @@ import type {
   OriginFrame,
   OriginIdentity,
   SkipEncoding,
-} from "./types.js";
+} from './types.js';
 
 /** Why a proposal was refused. `mismatch` comes from the direct path only. */
 export type ProposalRefusal =
-  | "notLeader"
-  | "staleTerm"
-  | "transferring"
-  | "overrun"
-  | "writeFailed"
-  | "mismatch";
+  'notLeader' | 'staleTerm' | 'transferring' | 'overrun' | 'writeFailed' | 'mismatch';
 
 export type ProposalResult =
-  | { readonly accepted: true }
-  | { readonly accepted: false; readonly code: ProposalRefusal };
+  { readonly accepted: true } | { readonly accepted: false; readonly code: ProposalRefusal };
 
 export interface ProposalBatch {
   readonly count: number;
@@ -79,7 +68,7 @@ export interface MirrorOptions {
   readonly member: Member;
   readonly ports: MirrorPorts;
   readonly prng: Prng;
-  readonly skip: SkipEncoding | "direct";
+  readonly skip: SkipEncoding | 'direct';
   /** Scales every constant of upstream; 1 is upstream's. */
   readonly timeScale: number;
   readonly recordBytesMax?: number;
@@ -87,7 +76,7 @@ export interface MirrorOptions {
   readonly batchBytesMax?: number;
 }
 
-type ProposeWhat = Extract<MirrorEvent, { kind: "propose" }>["what"];
+type ProposeWhat = Extract<MirrorEvent, { kind: 'propose' }>['what'];
 
 /** What is proposed, and what its events say of it. */
 interface Proposal extends ProposalBatch {
@@ -98,11 +87,11 @@ interface Proposal extends ProposalBatch {
 
 /** Failures to set up wait with backoff; all others only for the gate. */
 const SETUP_CAUSES: ReadonlySet<MirrorCause> = new Set([
-  "createRefused",
-  "createTimeout",
-  "malformedAnswer",
-  "setupSkipRefused",
-  "identityRefused",
+  'createRefused',
+  'createTimeout',
+  'malformedAnswer',
+  'setupSkipRefused',
+  'identityRefused',
 ]);
 
 const NO_CURSOR: MirrorCursor = { seq: 0, deliverySeq: 0 };
@@ -111,7 +100,7 @@ export class Mirror {
   readonly #member: Member;
   readonly #ports: MirrorPorts;
   readonly #pacing: Pacing;
-  readonly #skipEncoding: SkipEncoding | "direct";
+  readonly #skipEncoding: SkipEncoding | 'direct';
   readonly #recordBytesMax: number;
   readonly #batchCountMax: number;
   readonly #batchBytesMax: number;
@@ -119,7 +108,7 @@ export class Mirror {
   #configured = false;
   #term: number | null = null;
   #generation = 0;
-  #condition: MirrorCondition = "running";
+  #condition: MirrorCondition = 'running';
   #error: ErrorData | null = null;
 
   #opening: Opening | null = null;
@@ -159,15 +148,15 @@ export class Mirror {
    * passed over so far.
    */
   lead(term: number, skipped: number): void {
-    this.stopLeading("notLeading");
+    this.stopLeading('notLeading');
     this.#term = term;
     this.#skipsAccepted = skipped;
     this.#storesMessages = this.#ports.storeMessages() > 0;
-    this.#start("leading");
+    this.#start('leading');
   }
 
   /** Closes and schedules nothing: the next leader opens. Idempotent. */
-  stopLeading(cause: "notLeading"): void {
+  stopLeading(cause: 'notLeading'): void {
     if (this.#term === null) return;
     this.#close(cause);
     this.#pacing.cancel();
@@ -176,7 +165,7 @@ export class Mirror {
 
   /** A transfer came to nothing: this member goes on leading, so it opens again. */
   transferAbandoned(): void {
-    if (this.#isIdle()) this.#retry("transferAbandoned");
+    if (this.#isIdle()) this.#retry('transferAbandoned');
   }
 
   /** Sets or removes the configuration, at any instant (rule 7). Idempotent. */
@@ -184,31 +173,26 @@ export class Mirror {
     if (configured === this.#configured) return;
     this.#configured = configured;
     if (configured) {
-      if (this.#term !== null) this.#start("leading");
+      if (this.#term !== null) this.#start('leading');
       return;
     }
-    this.#close("unconfigured");
+    this.#close('unconfigured');
     this.#pacing.cancel();
   }
 
   /** Takes a frame in. What belongs to another opening is nothing to us (rule 7). */
   frame(frame: OriginFrame): void {
-    if (this.#opening === null || !sameOpening(frame.opening, this.#opening))
-      return;
+    if (this.#opening === null || !sameOpening(frame.opening, this.#opening)) return;
     this.#silentTicks = 0;
-    if (frame.type === "deliver") {
+    if (frame.type === 'deliver') {
       try {
         validateMessages(frame.bytes, frame.count);
       } catch (error) {
-        this.#rollback("malformedAnswer", toErrorData(error), this.#cursor);
+        this.#rollback('malformedAnswer', toErrorData(error), this.#cursor);
         return;
       }
       if (this.#intake.bytes + frame.bytes.length > 2 * ORIGIN_WINDOW_BYTES) {
-        this.#rollback(
-          "lostDelivery",
-          errorOf("overrun", "window overrun"),
-          this.#cursor,
-        );
+        this.#rollback('lostDelivery', errorOf('overrun', 'window overrun'), this.#cursor);
         return;
       }
     }
@@ -217,27 +201,26 @@ export class Mirror {
 
   /** One unit of work: at most one batch is proposed. False: nothing to do for now. */
   advance(): boolean {
-    if (this.#opening === null || this.#condition !== "running") return false;
-    if (this.#skip !== null && !this.#skip.done)
-      return this.#skipOn(this.#skip);
+    if (this.#opening === null || this.#condition !== 'running') return false;
+    if (this.#skip !== null && !this.#skip.done) return this.#skipOn(this.#skip);
     const reached = this.#reached();
     const head = this.#intake.head(reached);
     switch (head.kind) {
-      case "none":
+      case 'none':
         return false;
-      case "frame":
+      case 'frame':
         this.#intake.drop();
         this.#control(head.frame);
         return true;
-      case "stale":
+      case 'stale':
         this.#dropStale(head.deliverySeq);
         return true;
-      case "next":
+      case 'next':
         return this.#acceptNext(head.seq, head.size);
-      case "gap":
+      case 'gap':
         this.#skip = this.#skipJob(reached.seq + 1, head.seq - 1, false);
         return true;
-      case "lost":
+      case 'lost':
         this.#reopenLost(head.deliverySeq);
         return false;
     }
@@ -250,14 +233,10 @@ export class Mirror {
   applied(outcome: { readonly mismatched: number }): void {
     this.#lag.applied(this.#ports.storeLast());
     if (outcome.mismatched === 0 || this.#opening === null) return;
-    this.#rollback(
-      "mismatch",
-      errorOf("mismatch", "an applied command was out of place"),
-      {
-        seq: Math.max(this.#cursor.seq, 0),
-        deliverySeq: this.#cursor.deliverySeq,
-      },
-    );
+    this.#rollback('mismatch', errorOf('mismatch', 'an applied command was out of place'), {
+      seq: Math.max(this.#cursor.seq, 0),
+      deliverySeq: this.#cursor.deliverySeq,
+    });
   }
 
   tick(): void {
@@ -266,37 +245,21 @@ export class Mirror {
     this.#silentTicks++;
     const { silence, createWait } = this.#pacing.ticks;
     if (!this.#answered && this.#silentTicks >= createWait) {
-      this.#rollback(
-        "createTimeout",
-        errorOf("timeout", "no answer to the opening"),
-        this.#cursor,
-      );
-    } else if (
-      this.#answered &&
-      this.#silentTicks >= silence &&
-      this.#intake.isEmpty
-    ) {
-      this.#rollback(
-        "silence",
-        errorOf("timeout", "no frame of the opening"),
-        this.#cursor,
-      );
+      this.#rollback('createTimeout', errorOf('timeout', 'no answer to the opening'), this.#cursor);
+    } else if (this.#answered && this.#silentTicks >= silence && this.#intake.isEmpty) {
+      this.#rollback('silence', errorOf('timeout', 'no frame of the opening'), this.#cursor);
     }
   }
 
   hasReady(): boolean {
-    return (
-      this.#commands.length > 0 ||
-      this.#events.length > 0 ||
-      this.#credit > this.#credited
-    );
+    return this.#commands.length > 0 || this.#events.length > 0 || this.#credit > this.#credited;
   }
 
   ready(): { originCommands: OriginCommand[]; events: MirrorEvent[] } {
     if (this.#opening !== null && this.#credit > this.#credited) {
       this.#credited = this.#credit;
       this.#commands.push({
-        type: "credit",
+        type: 'credit',
         opening: this.#opening,
         deliverySeq: this.#credit,
       });
@@ -323,9 +286,7 @@ export class Mirror {
   // Opening and closing.
 
   #mayOpen(): boolean {
-    return (
-      this.#configured && this.#term !== null && this.#condition === "running"
-    );
+    return this.#configured && this.#term !== null && this.#condition === 'running';
   }
 
   #isIdle(): boolean {
@@ -333,14 +294,14 @@ export class Mirror {
   }
 
   #start(cause: MirrorCause): void {
-    this.#condition = "running";
+    this.#condition = 'running';
     this.#pacing.attempts = 0;
     this.#error = null;
     if (this.#mayOpen()) this.#retry(cause);
   }
 
   #open(): void {
-    this.#close("silence");
+    this.#close('silence');
     const startSeq = this.#ports.storeLast() + 1;
     const opening = {
       member: this.#member,
@@ -352,10 +313,10 @@ export class Mirror {
     this.#silentTicks = 0;
     this.#cursor = { seq: startSeq - 1, deliverySeq: 0 };
     this.#pacing.requested();
-    this.#commands.push({ type: "open", opening, startSeq });
+    this.#commands.push({ type: 'open', opening, startSeq });
     this.#events.push({
-      kind: "opening",
-      state: "requested",
+      kind: 'opening',
+      state: 'requested',
       opening,
       startSeq,
     });
@@ -370,10 +331,10 @@ export class Mirror {
     if (opening === null) return;
     this.#opening = null;
     const startSeq = this.#cursor.seq + 1;
-    this.#commands.push({ type: "close", opening });
+    this.#commands.push({ type: 'close', opening });
     this.#events.push({
-      kind: "opening",
-      state: "closed",
+      kind: 'opening',
+      state: 'closed',
       opening,
       startSeq,
       cause,
@@ -384,70 +345,56 @@ export class Mirror {
   #retry(cause: MirrorCause): void {
     const { attempts } = this.#pacing;
     const inTicks = this.#pacing.schedule();
-    this.#events.push({ kind: "retry", cause, attempt: attempts, inTicks });
+    this.#events.push({ kind: 'retry', cause, attempt: attempts, inTicks });
   }
 
-  #stop(condition: "blocked" | "diverged", reason: string): void {
+  #stop(condition: 'blocked' | 'diverged', reason: string): void {
     this.#condition = condition;
-    this.#error = errorOf(
-      condition === "blocked" ? "tooLarge" : "mismatch",
-      reason,
-    );
+    this.#error = errorOf(condition === 'blocked' ? 'tooLarge' : 'mismatch', reason);
     this.#close(condition);
     this.#pacing.cancel();
-    this.#events.push({ kind: "condition", condition, reason });
+    this.#events.push({ kind: 'condition', condition, reason });
   }
 
   // What the origin says.
 
-  #control(frame: Exclude<OriginFrame, { type: "deliver" }>): void {
+  #control(frame: Exclude<OriginFrame, { type: 'deliver' }>): void {
     switch (frame.type) {
-      case "opened":
+      case 'opened':
         if (!this.#answered) this.#setUp(frame);
         return;
-      case "refused":
-        if (!this.#answered)
-          this.#rollback("createRefused", frame.error, this.#cursor);
+      case 'refused':
+        if (!this.#answered) this.#rollback('createRefused', frame.error, this.#cursor);
         return;
-      case "heartbeat":
+      case 'heartbeat':
         if (frame.lastDeliverySeq > this.#cursor.deliverySeq)
           this.#reopenLost(frame.lastDeliverySeq);
     }
   }
 
   /** The answer to an opening: identity, then what lies between our last and its first. */
-  #setUp(answer: Extract<OriginFrame, { type: "opened" }>): void {
+  #setUp(answer: Extract<OriginFrame, { type: 'opened' }>): void {
     const fault = answerFault(answer, this.#cursor.seq + 1);
     if (fault !== null) {
-      this.#rollback(
-        "malformedAnswer",
-        errorOf("badRecord", fault),
-        this.#cursor,
-      );
+      this.#rollback('malformedAnswer', errorOf('badRecord', fault), this.#cursor);
       return;
     }
     const last = this.#ports.storeLast();
     const identity = this.#ports.storeIdentity();
     if (identity !== null && !sameIdentity(identity, answer.identity)) {
-      this.#stop(
-        "diverged",
-        `the origin is another stream than the one that was copied`,
-      );
+      this.#stop('diverged', `the origin is another stream than the one that was copied`);
       return;
     }
     if (answer.last < last) {
-      this.#stop(
-        "diverged",
-        `the origin ends at ${answer.last}, the mirror at ${last}`,
-      );
+      this.#stop('diverged', `the origin ends at ${answer.last}, the mirror at ${last}`);
       return;
     }
     this.#answered = true;
     this.#cursor = { seq: last, deliverySeq: 0 };
     this.#lag.opened(answer.pending);
     this.#events.push({
-      kind: "opening",
-      state: "opened",
+      kind: 'opening',
+      state: 'opened',
       opening: this.#opening!,
       startSeq: answer.startsAfter + 1,
     });
@@ -466,8 +413,8 @@ export class Mirror {
       created: identity.created,
     });
     return this.#propose(
-      { what: "identity", bytes, count: 1, first: seq, last: seq },
-      "identityRefused",
+      { what: 'identity', bytes, count: 1, first: seq, last: seq },
+      'identityRefused',
     );
   }
 
@@ -481,13 +428,13 @@ export class Mirror {
     const bytes = this.#ports.allocate(RANGE_BYTES);
     writeReset(viewOf(bytes), 0, seq, startsAfter + 1);
     const reset = {
-      what: "reset",
+      what: 'reset',
       bytes,
       count: 1,
       first: seq + 1,
       last: startsAfter,
     } as const;
-    if (!this.#propose(reset, "setupSkipRefused")) return;
+    if (!this.#propose(reset, 'setupSkipRefused')) return;
     this.#cursor = { seq: startsAfter, deliverySeq: 0 };
     this.#pacing.attempts = 0;
   }
@@ -510,10 +457,7 @@ export class Mirror {
 
   #acceptNext(seq: number, size: number): boolean {
     if (size > this.#recordBytesMax) {
-      this.#stop(
-        "blocked",
-        `message ${seq} takes ${size} bytes, more than a mirror can store`,
-      );
+      this.#stop('blocked', `message ${seq} takes ${size} bytes, more than a mirror can store`);
       return false;
     }
     const room = this.#ports.room();
@@ -528,12 +472,7 @@ export class Mirror {
 
   #proposeRun(run: MessageRun): boolean {
     const { bytes, count, first, last } = run;
-    if (
-      !this.#propose(
-        { what: "messages", bytes, count, first, last },
-        "messageRefused",
-      )
-    ) {
+    if (!this.#propose({ what: 'messages', bytes, count, first, last }, 'messageRefused')) {
       return false;
     }
     this.#intake.consume(run);
@@ -547,7 +486,7 @@ export class Mirror {
 
   #reopenLost(deliverySeq: number): void {
     const text = `delivery ${deliverySeq} came behind ${this.#cursor.deliverySeq}`;
-    this.#rollback("lostDelivery", errorOf("mismatch", text), this.#cursor);
+    this.#rollback('lostDelivery', errorOf('mismatch', text), this.#cursor);
   }
 
   // Skipping.
@@ -562,11 +501,11 @@ export class Mirror {
   #skipOn(skip: SkipJob): boolean {
     if (skip.bytesNeeded > this.#ports.room()) return false;
     const batch = skip.batch((size) => this.#ports.allocate(size));
-    const what = this.#skipEncoding === "entries" ? "skips" : "range";
-    const cause = skip.setUp ? "setupSkipRefused" : "skipRefused";
+    const what = this.#skipEncoding === 'entries' ? 'skips' : 'range';
+    const cause = skip.setUp ? 'setupSkipRefused' : 'skipRefused';
     if (!this.#propose({ what, ...batch }, cause)) return false;
     skip.accepted(batch);
-    if (what === "skips") this.#skipsAccepted += batch.count;
+    if (what === 'skips') this.#skipsAccepted += batch.count;
     if (skip.setUp && skip.done) {
       this.#cursor = { seq: skip.end, deliverySeq: 0 };
       this.#skip = null;
@@ -584,12 +523,9 @@ export class Mirror {
     const result = this.#ports.propose(term, { count, bytes });
     const refused = result.accepted
       ? null
-      : errorOf(
-          result.code,
-          `${what} ${first}..${last} refused: ${result.code}`,
-        );
+      : errorOf(result.code, `${what} ${first}..${last} refused: ${result.code}`);
     this.#events.push({
-      kind: "propose",
+      kind: 'propose',
       what,
       term,
       first,
@@ -598,7 +534,7 @@ export class Mirror {
       refused,
     });
     if (refused === null) return true;
-    if (refused.code === "mismatch") this.#mismatchOnDirectPath(refused, last);
+    if (refused.code === 'mismatch') this.#mismatchOnDirectPath(refused, last);
     else this.#rollback(cause, refused, this.#cursor);
     return false;
   }
@@ -607,33 +543,28 @@ export class Mirror {
   #mismatchOnDirectPath(error: ErrorData, seq: number): void {
     const last = this.#ports.storeLast();
     const to = seq <= last ? { ...this.#cursor, seq: last } : this.#cursor;
-    this.#rollback("mismatch", error, to);
+    this.#rollback('mismatch', error, to);
   }
 
   /** Cursor, delivery number and lag go back; the opening closes; a retry is planned or left. */
   #rollback(cause: MirrorCause, error: ErrorData, to: MirrorCursor): void {
     const skip = this.#skip;
-    const from =
-      skip === null ? this.#cursor : { ...this.#cursor, seq: skip.passed };
+    const from = skip === null ? this.#cursor : { ...this.#cursor, seq: skip.passed };
     this.#error = error;
     this.#cursor = to;
     this.#events.push({
-      kind: "rollback",
+      kind: 'rollback',
       cause,
       from,
       to,
       lag: this.#lag.value,
     });
     this.#close(cause);
-    if (
-      error.code === "notLeader" ||
-      error.code === "staleTerm" ||
-      error.code === "transferring"
-    ) {
+    if (error.code === 'notLeader' || error.code === 'staleTerm' || error.code === 'transferring') {
       this.#pacing.cancel();
       const { attempts } = this.#pacing;
       this.#events.push({
-        kind: "retry",
+        kind: 'retry',
         cause,
         attempt: attempts,
         inTicks: null,
@@ -650,9 +581,7 @@ function errorOf(code: ErrorCode, message: string): ErrorData {
 }
 
 function sameOpening(a: Opening, b: Opening): boolean {
-  return (
-    a.member === b.member && a.term === b.term && a.generation === b.generation
-  );
+  return a.member === b.member && a.term === b.term && a.generation === b.generation;
 }
 
 function sameIdentity(a: OriginIdentity, b: OriginIdentity): boolean {

@@ -12,8 +12,8 @@ import {
   MIRROR_JITTER_MIN_MS,
   MIRROR_SILENCE_MS,
   TICK_MS,
-} from "../base/limits.js";
-import type { Prng } from "../base/prng.js";
+} from '../base/limits.js';
+import type { Prng } from '../base/prng.js';
 
 /** The mirror's constants in ticks of one run. */
 export interface MirrorTicks {
@@ -28,8 +28,7 @@ export interface MirrorTicks {
 
 /** Never less than a tick: a scaled wait stays a wait. */
 export function mirrorTicks(timeScale: number): MirrorTicks {
-  const ticks = (ms: number): number =>
-    Math.max(1, Math.round((ms * timeScale) / TICK_MS));
+  const ticks = (ms: number): number => Math.max(1, Math.round((ms * timeScale) / TICK_MS));
   return {
     gate: ticks(MIRROR_GATE_MS),
     jitterMin: ticks(MIRROR_JITTER_MIN_MS),
@@ -59,8 +58,7 @@ export class Pacing {
     const { gate, jitterMin, jitterMax, backoff, backoffMax } = this.ticks;
     const gated = Math.max(0, gate - this.#sinceRequest);
     const backedOff = Math.min(backoff * this.attempts, backoffMax);
-    this.#due =
-      gated + backedOff + this.#prng.between("jitter", jitterMin, jitterMax);
+    this.#due = gated + backedOff + this.#prng.between('jitter', jitterMin, jitterMax);
     return this.#due;
   }
 

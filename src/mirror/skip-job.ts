@@ -2,14 +2,8 @@
  * A skip as a resumable job of the leader: each step makes at most one batch, so that a step-down
  * can fall between two, and a gap of any size neither blocks a turn nor overruns the leader.
  */
-import {
-  RANGE_BYTES,
-  SKIP_BYTES,
-  viewOf,
-  writeSkip,
-  writeSkipRange,
-} from "../stream/layout.js";
-import type { SkipEncoding } from "./types.js";
+import { RANGE_BYTES, SKIP_BYTES, viewOf, writeSkip, writeSkipRange } from '../stream/layout.js';
+import type { SkipEncoding } from './types.js';
 
 export interface SkipBatch {
   readonly bytes: Uint8Array;
@@ -22,7 +16,7 @@ export interface SkipBatch {
 export class SkipJob {
   /** Whether it belongs to the set-up of an opening; else to a gap met while receiving. */
   readonly setUp: boolean;
-  readonly #encoding: SkipEncoding | "direct";
+  readonly #encoding: SkipEncoding | 'direct';
   readonly #batchCountMax: number;
   readonly #end: number;
   #next: number;
@@ -30,7 +24,7 @@ export class SkipJob {
   constructor(
     range: { readonly first: number; readonly last: number },
     options: {
-      readonly encoding: SkipEncoding | "direct";
+      readonly encoding: SkipEncoding | 'direct';
       readonly batchCountMax: number;
       readonly setUp: boolean;
     },
@@ -57,9 +51,7 @@ export class SkipJob {
 
   /** Bytes of the next batch: what the uncommitted window must have room for. */
   get bytesNeeded(): number {
-    return this.#encoding === "entries"
-      ? this.#batchCount() * SKIP_BYTES
-      : RANGE_BYTES;
+    return this.#encoding === 'entries' ? this.#batchCount() * SKIP_BYTES : RANGE_BYTES;
   }
 
   /** The next batch, in bytes of its own: raft keeps them after the hand-over. */
@@ -67,14 +59,13 @@ export class SkipJob {
     const bytes = allocate(this.bytesNeeded);
     const view = viewOf(bytes);
     const first = this.#next;
-    if (this.#encoding !== "entries") {
+    if (this.#encoding !== 'entries') {
       const count = this.#end - first + 1;
       writeSkipRange(view, 0, first - 1, count);
       return { bytes, count: 1, first, last: this.#end };
     }
     const count = this.#batchCount();
-    for (let at = 0; at < count; at++)
-      writeSkip(view, at * SKIP_BYTES, first - 1 + at);
+    for (let at = 0; at < count; at++) writeSkip(view, at * SKIP_BYTES, first - 1 + at);
     return { bytes, count, first, last: first + count - 1 };
   }
 

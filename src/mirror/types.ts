@@ -2,8 +2,8 @@
  * The conversation between a mirror and its origin, and what a mirror tells its replica. Upstream:
  * nats-server stream.go, setupMirrorConsumer and processInboundMirrorMsg.
  */
-import type { ErrorData } from "../base/errors.js";
-import type { Member } from "../base/member.js";
+import type { ErrorData } from '../base/errors.js';
+import type { Member } from '../base/member.js';
 
 /** One life of the mirror's consumer. Of two, the one with the higher (term, generation) is newer. */
 export interface Opening {
@@ -22,14 +22,14 @@ export interface OriginIdentity {
 /** From the leader to the origin. */
 export type OriginCommand =
   | {
-      readonly type: "open";
+      readonly type: 'open';
       readonly opening: Opening;
       readonly startSeq: number;
     }
-  | { readonly type: "close"; readonly opening: Opening }
+  | { readonly type: 'close'; readonly opening: Opening }
   /** Every delivery up to this number was taken in, whatever became of it. */
   | {
-      readonly type: "credit";
+      readonly type: 'credit';
       readonly opening: Opening;
       readonly deliverySeq: number;
     };
@@ -41,7 +41,7 @@ export type OriginCommand =
  */
 export type OriginFrame =
   | {
-      readonly type: "opened";
+      readonly type: 'opened';
       readonly opening: Opening;
       readonly identity: OriginIdentity;
       /** The sequence before the first that will be delivered (upstream: Delivered.Stream). */
@@ -51,12 +51,12 @@ export type OriginFrame =
       readonly pending: number;
     }
   | {
-      readonly type: "refused";
+      readonly type: 'refused';
       readonly opening: Opening;
       readonly error: ErrorData;
     }
   | {
-      readonly type: "deliver";
+      readonly type: 'deliver';
       readonly opening: Opening;
       readonly deliverySeq: number;
       readonly count: number;
@@ -65,34 +65,34 @@ export type OriginFrame =
       readonly bytes: Uint8Array;
     }
   | {
-      readonly type: "heartbeat";
+      readonly type: 'heartbeat';
       readonly opening: Opening;
       readonly lastDeliverySeq: number;
     };
 
 /** `direct`: one replica without raft. `range` and `entries`: section 5, rule 2. */
-export type SkipEncoding = "entries" | "range";
+export type SkipEncoding = 'entries' | 'range';
 
-export type MirrorCondition = "running" | "blocked" | "diverged";
+export type MirrorCondition = 'running' | 'blocked' | 'diverged';
 
 /** What ended an opening or undid a step: the cause of a rollback or a retry. */
 export type MirrorCause =
-  | "mismatch"
-  | "lostDelivery"
-  | "silence"
-  | "createRefused"
-  | "createTimeout"
-  | "malformedAnswer"
-  | "skipRefused"
-  | "setupSkipRefused"
-  | "messageRefused"
-  | "identityRefused"
-  | "transferAbandoned"
-  | "leading"
-  | "notLeading"
-  | "unconfigured"
-  | "blocked"
-  | "diverged";
+  | 'mismatch'
+  | 'lostDelivery'
+  | 'silence'
+  | 'createRefused'
+  | 'createTimeout'
+  | 'malformedAnswer'
+  | 'skipRefused'
+  | 'setupSkipRefused'
+  | 'messageRefused'
+  | 'identityRefused'
+  | 'transferAbandoned'
+  | 'leading'
+  | 'notLeading'
+  | 'unconfigured'
+  | 'blocked'
+  | 'diverged';
 
 export interface MirrorCursor {
   /** Last origin sequence taken in: the next one expected is one higher. */
@@ -102,15 +102,15 @@ export interface MirrorCursor {
 
 export type MirrorEvent =
   | {
-      readonly kind: "opening";
-      readonly state: "requested" | "opened" | "closed";
+      readonly kind: 'opening';
+      readonly state: 'requested' | 'opened' | 'closed';
       readonly opening: Opening;
       readonly startSeq: number;
       readonly cause?: MirrorCause;
     }
   | {
-      readonly kind: "propose";
-      readonly what: "messages" | "skips" | "range" | "reset" | "identity";
+      readonly kind: 'propose';
+      readonly what: 'messages' | 'skips' | 'range' | 'reset' | 'identity';
       readonly term: number;
       readonly first: number;
       readonly last: number;
@@ -119,21 +119,21 @@ export type MirrorEvent =
       readonly refused: ErrorData | null;
     }
   | {
-      readonly kind: "rollback";
+      readonly kind: 'rollback';
       readonly cause: MirrorCause;
       readonly from: MirrorCursor;
       readonly to: MirrorCursor;
       readonly lag: number;
     }
   | {
-      readonly kind: "retry";
+      readonly kind: 'retry';
       readonly cause: MirrorCause;
       readonly attempt: number;
       /** Ticks until the request may go out; null: this member schedules nothing. */
       readonly inTicks: number | null;
     }
   | {
-      readonly kind: "condition";
+      readonly kind: 'condition';
       readonly condition: MirrorCondition;
       readonly reason: string;
     };

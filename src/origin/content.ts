@@ -3,21 +3,16 @@
  * anything is handed over: delivery bytes are command bytes. The bodies come from (seed, sequence),
  * so that any message can be made again to compare with. Digests of blocks are taken here.
  */
-import type { Hasher } from "../base/hasher.js";
-import { DIGEST_BLOCK, SEGMENT_BYTES_MAX } from "../base/limits.js";
-import { mix } from "../base/prng.js";
-import type { OriginIdentity } from "../mirror/types.js";
-import type { OriginPlan } from "../scenario/types.js";
-import { IntervalSet } from "../stream/intervals.js";
-import {
-  FIXED_BYTES,
-  messageSize,
-  viewOf,
-  writeMessage,
-} from "../stream/layout.js";
-import { RecordIndex } from "../stream/records.js";
-import { blockOf, digestParts, type PartDigests } from "../stream/store.js";
-import type { SeqRange, StoredMessage, StreamState } from "../stream/types.js";
+import type { Hasher } from '../base/hasher.js';
+import { DIGEST_BLOCK, SEGMENT_BYTES_MAX } from '../base/limits.js';
+import { mix } from '../base/prng.js';
+import type { OriginIdentity } from '../mirror/types.js';
+import type { OriginPlan } from '../scenario/types.js';
+import { IntervalSet } from '../stream/intervals.js';
+import { FIXED_BYTES, messageSize, viewOf, writeMessage } from '../stream/layout.js';
+import { RecordIndex } from '../stream/records.js';
+import { blockOf, digestParts, type PartDigests } from '../stream/store.js';
+import type { SeqRange, StoredMessage, StreamState } from '../stream/types.js';
 
 /** Where the sequences of a plan have messages: runs, rising, the sentinel's included. */
 export interface Shape {
@@ -29,11 +24,9 @@ export interface Shape {
 
 const SUBJECTS = 16;
 const ENCODER = new TextEncoder();
-const SUBJECT_BYTES = Array.from({ length: SUBJECTS }, (_, at) =>
-  ENCODER.encode(`orders.${at}`),
-);
-const SENTINEL_SUBJECT = ENCODER.encode("lockstep.sentinel");
-const HEADERS = ENCODER.encode("NATS/1.0\r\nTrace: lockstep\r\n\r\n");
+const SUBJECT_BYTES = Array.from({ length: SUBJECTS }, (_, at) => ENCODER.encode(`orders.${at}`));
+const SENTINEL_SUBJECT = ENCODER.encode('lockstep.sentinel');
+const HEADERS = ENCODER.encode('NATS/1.0\r\nTrace: lockstep\r\n\r\n');
 const NO_BYTES = new Uint8Array(0);
 /** One message in this many carries headers. */
 const HEADERS_EVERY = 8;
@@ -46,7 +39,7 @@ export function shapeOf(plan: OriginPlan): Shape {
   const gaps: { at: number; count: number }[] = [];
   let first = 1;
   let last: number;
-  if (plan.kind === "synthetic") {
+  if (plan.kind === 'synthetic') {
     let passed = 0;
     for (const { after, count } of plan.gaps) {
       gaps.push({ at: after + passed + 1, count });
@@ -56,8 +49,7 @@ export function shapeOf(plan: OriginPlan): Shape {
   } else {
     first = plan.first;
     last = plan.last;
-    for (const gap of plan.gaps)
-      gaps.push({ at: gap.first, count: gap.last - gap.first + 1 });
+    for (const gap of plan.gaps) gaps.push({ at: gap.first, count: gap.last - gap.first + 1 });
   }
   const runs: SeqRange[] = [];
   for (const { at, count } of gaps) {
@@ -67,7 +59,7 @@ export function shapeOf(plan: OriginPlan): Shape {
   const sentinel = Math.max(last, first - 1) + 1;
   if (first <= last) runs.push({ first, last: sentinel });
   else runs.push({ first: sentinel, last: sentinel });
-  const name = plan.kind === "synthetic" ? "SYNTHETIC" : plan.name;
+  const name = plan.kind === 'synthetic' ? 'SYNTHETIC' : plan.name;
   return { name, runs, size: plan.size, sentinel };
 }
 
@@ -181,14 +173,9 @@ export class OriginContent {
   }
 
   #build(allocate: (size: number) => Uint8Array): void {
-    const largest = messageSize(
-      SENTINEL_SUBJECT.length,
-      HEADERS.length,
-      this.#shape.size,
-    );
+    const largest = messageSize(SENTINEL_SUBJECT.length, HEADERS.length, this.#shape.size);
     let left = 0;
-    for (const run of this.#shape.runs)
-      left += (run.last - run.first + 1) * largest;
+    for (const run of this.#shape.runs) left += (run.last - run.first + 1) * largest;
     let segment = allocate(Math.min(left, segmentSize(largest)));
     let view = viewOf(segment);
     let at = 0;
@@ -213,8 +200,7 @@ export class OriginContent {
   }
 
   #write(segment: Uint8Array, view: DataView, at: number, seq: number): number {
-    if (seq === this.sentinel)
-      return writeMessage(segment, view, at, this.message(seq));
+    if (seq === this.sentinel) return writeMessage(segment, view, at, this.message(seq));
     const subject = subjectOf(this.#seed, seq);
     const headers = seq % HEADERS_EVERY === 0 ? HEADERS : NO_BYTES;
     const start = at + FIXED_BYTES + subject.length + headers.length;
@@ -236,8 +222,7 @@ export class OriginContent {
       const block = blockOf(seq);
       const end = (block + 1) * DIGEST_BLOCK;
       const stream = this.#hasher.stream64();
-      for (const slice of this.#records.slices(seq, end))
-        stream.update(slice.bytes);
+      for (const slice of this.#records.slices(seq, end)) stream.update(slice.bytes);
       this.#blocks.push(block);
       this.#digests.push(stream.digest());
       seq = this.#records.nextSeq(end + 1);
@@ -255,12 +240,9 @@ function subjectOf(seed: number, seq: number): Uint8Array {
 
 /** Words of a generator that starts from (seed, seq), then the bytes that are left. */
 function fillPayload(payload: Uint8Array, seed: number, seq: number): void {
-  let state =
-    mix((seed ^ Math.imul(seq | 0, 0x9e3779b1)) | 0) ^
-    Math.floor(seq / 4_294_967_296);
+  let state = mix((seed ^ Math.imul(seq | 0, 0x9e3779b1)) | 0) ^ Math.floor(seq / 4_294_967_296);
   for (let at = 0; at < payload.length; at++) {
-    if ((at & 3) === 0)
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    if ((at & 3) === 0) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
     payload[at] = state >>> ((at & 3) * 8);
   }
 }

@@ -8,12 +8,12 @@ import {
   ORIGIN_HEARTBEAT_MS,
   ORIGIN_WINDOW_BYTES,
   ORIGIN_WINDOW_MESSAGES,
-} from "../base/limits.js";
-import type { Member } from "../base/member.js";
-import type { Opening, OriginCommand, OriginFrame } from "../mirror/types.js";
-import { readSafe, viewOf } from "../stream/layout.js";
-import type { SeqRange } from "../stream/types.js";
-import type { OriginContent } from "./content.js";
+} from '../base/limits.js';
+import type { Member } from '../base/member.js';
+import type { Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
+import { readSafe, viewOf } from '../stream/layout.js';
+import type { SeqRange } from '../stream/types.js';
+import type { OriginContent } from './content.js';
 
 /** Told before anything is handed over. */
 export interface LedgerSink {
@@ -83,15 +83,14 @@ export class OriginService {
 
   command(from: Member, command: OriginCommand, nowMs: number): void {
     switch (command.type) {
-      case "open":
+      case 'open':
         this.#open(from, command.opening, command.startSeq, nowMs);
         return;
-      case "close":
+      case 'close':
         if (this.#serves(command.opening)) this.#served = null;
         return;
-      case "credit":
-        if (this.#serves(command.opening))
-          this.#takeCredit(this.#served!, command.deliverySeq);
+      case 'credit':
+        if (this.#serves(command.opening)) this.#takeCredit(this.#served!, command.deliverySeq);
     }
   }
 
@@ -117,7 +116,7 @@ export class OriginService {
       served.lastSentMs = nowMs;
       const { opening, deliverySeq } = served;
       const frame: OriginFrame = {
-        type: "heartbeat",
+        type: 'heartbeat',
         opening,
         lastDeliverySeq: deliverySeq,
       };
@@ -132,15 +131,10 @@ export class OriginService {
     if (served === null) return null;
     const heartbeat = served.lastSentMs + this.#heartbeatMs;
     const seq = this.content.nextSeq(served.next);
-    if (
-      seq === undefined ||
-      this.#rate === null ||
-      this.#firstDeliveryMs === null
-    )
+    if (seq === undefined || this.#rate === null || this.#firstDeliveryMs === null)
       return heartbeat;
     if (!this.#hasWindow(served)) return heartbeat;
-    const available =
-      this.#firstDeliveryMs + (this.#messagesBefore(seq) / this.#rate) * 1000;
+    const available = this.#firstDeliveryMs + (this.#messagesBefore(seq) / this.#rate) * 1000;
     return Math.min(heartbeat, Math.max(available, nowMs + 1));
   }
 
@@ -148,8 +142,7 @@ export class OriginService {
     if (this.#newest !== null && !isNewer(opening, this.#newest)) return;
     this.#newest = opening;
     const first = this.content.nextSeq(startSeq);
-    const startsAfter =
-      (first ?? Math.max(startSeq, this.content.last + 1)) - 1;
+    const startsAfter = (first ?? Math.max(startSeq, this.content.last + 1)) - 1;
     this.#served = {
       opening,
       next: startsAfter + 1,
@@ -159,29 +152,22 @@ export class OriginService {
       bytesUnderWay: 0,
       lastSentMs: nowMs,
     };
-    if (startsAfter >= startSeq)
-      this.#ledger.passedOver({ first: startSeq, last: startsAfter });
+    if (startsAfter >= startSeq) this.#ledger.passedOver({ first: startSeq, last: startsAfter });
     const { identity, last } = this.content;
     const pending = this.content.countFrom(startsAfter + 1);
     this.#answers.push({
       to: from,
-      frame: { type: "opened", opening, identity, startsAfter, last, pending },
+      frame: { type: 'opened', opening, identity, startsAfter, last, pending },
     });
   }
 
   #serves(opening: Opening): boolean {
-    return (
-      this.#served !== null &&
-      compareOpenings(opening, this.#served.opening) === 0
-    );
+    return this.#served !== null && compareOpenings(opening, this.#served.opening) === 0;
   }
 
   #takeCredit(served: Served, deliverySeq: number): void {
     served.credited = Math.max(served.credited, deliverySeq);
-    while (
-      served.flights.length > 0 &&
-      served.flights[0]!.deliverySeq <= deliverySeq
-    ) {
+    while (served.flights.length > 0 && served.flights[0]!.deliverySeq <= deliverySeq) {
       served.bytesUnderWay -= served.flights.shift()!.bytes;
     }
   }
@@ -199,8 +185,7 @@ export class OriginService {
     if (seq === undefined || !this.#hasWindow(served)) return null;
     const available = this.#available(seq, nowMs);
     if (available < 1) return null;
-    const window =
-      ORIGIN_WINDOW_MESSAGES - (served.deliverySeq - served.credited);
+    const window = ORIGIN_WINDOW_MESSAGES - (served.deliverySeq - served.credited);
     const countMax = Math.min(ORIGIN_FRAME_MESSAGES_MAX, window, available);
     const slice = this.content.slice(seq, countMax, FRAME_BYTES_MAX);
     if (slice === null) return null;
@@ -216,16 +201,14 @@ export class OriginService {
     });
     const pending = this.content.countFrom(last + 1);
     const { opening } = served;
-    return { type: "deliver", opening, deliverySeq, pending, ...slice };
+    return { type: 'deliver', opening, deliverySeq, pending, ...slice };
   }
 
   /** Messages from this sequence on that the rate has made available. */
   #available(seq: number, nowMs: number): number {
     if (this.#rate === null) return Number.POSITIVE_INFINITY;
     const since = nowMs - (this.#firstDeliveryMs ?? nowMs);
-    return (
-      Math.floor((since * this.#rate) / 1000) + 1 - this.#messagesBefore(seq)
-    );
+    return Math.floor((since * this.#rate) / 1000) + 1 - this.#messagesBefore(seq);
   }
 
   /** Tells the ledger what the view holds and what it passes over; returns its last sequence. */
@@ -236,8 +219,7 @@ export class OriginService {
     for (let at = 0; at < bytes.length; at += view.getUint32(at, true)) {
       const seq = readSafe(view, at + 8) + 1;
       if (seq !== previous + 1) {
-        if (runFirst > 0)
-          this.#ledger.delivered({ first: runFirst, last: previous });
+        if (runFirst > 0) this.#ledger.delivered({ first: runFirst, last: previous });
         this.#ledger.passedOver({ first: previous + 1, last: seq - 1 });
         runFirst = seq;
       }

@@ -1,5 +1,5 @@
 /** The votes of one election, each member counted once however often its reply arrives. */
-import type { Member } from "../base/member.js";
+import type { Member } from '../base/member.js';
 
 export class Ballot {
   readonly pre: boolean;

@@ -7,9 +7,9 @@
  *   3. ticket 7 completes. It proves the old entry 5, which is no longer in the log;
  *   4. were it to count for index 5, the new entry would be acknowledged before it is durable.
  */
-import type { Member } from "../base/member.js";
-import type { Log } from "./log.js";
-import type { Persist } from "./types.js";
+import type { Member } from '../base/member.js';
+import type { Log } from './log.js';
+import type { Persist } from './types.js';
 
 interface Write {
   readonly ticket: number;
@@ -46,23 +46,18 @@ export class Durability {
   truncatedFrom(index: number): void {
     this.#index = Math.min(this.#index, index - 1);
     this.#unwritten = Math.min(this.#unwritten, index);
-    for (const write of this.#writes)
-      write.lastIndex = Math.min(write.lastIndex, index - 1);
+    for (const write of this.#writes) write.lastIndex = Math.min(write.lastIndex, index - 1);
   }
 
   isDue(term: number, vote: Member | null, lastIndex: number): boolean {
-    return (
-      term !== this.#term || vote !== this.#vote || this.#unwritten <= lastIndex
-    );
+    return term !== this.#term || vote !== this.#vote || this.#unwritten <= lastIndex;
   }
 
   /** The next write, or null when nothing changed since the last. */
   write(term: number, vote: Member | null, log: Log): Persist | null {
     if (!this.isDue(term, vote, log.lastIndex)) return null;
     const entries =
-      this.#unwritten <= log.lastIndex
-        ? log.slice(this.#unwritten, Number.POSITIVE_INFINITY)
-        : [];
+      this.#unwritten <= log.lastIndex ? log.slice(this.#unwritten, Number.POSITIVE_INFINITY) : [];
     this.#term = term;
     this.#vote = vote;
     this.#unwritten = log.lastIndex + 1;

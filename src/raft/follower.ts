@@ -1,8 +1,8 @@
 /** The follower's side of AppendEntries (section 5.3) and the voter's log check (section 5.4.1). */
-import { invariant } from "../base/errors.js";
-import type { Durability } from "./durability.js";
-import type { Log } from "./log.js";
-import type { AppendRequest, VoteRequest } from "./types.js";
+import { invariant } from '../base/errors.js';
+import type { Durability } from './durability.js';
+import type { Log } from './log.js';
+import type { AppendRequest, VoteRequest } from './types.js';
 
 export type AppendOutcome =
   | { readonly accepted: true; readonly matched: number }
@@ -25,10 +25,7 @@ export function appendEntries(
 ): AppendOutcome {
   const matched = request.prevIndex + request.entries.length;
   if (matched <= commit) return { accepted: true, matched: commit };
-  if (
-    request.prevIndex > commit &&
-    log.termAt(request.prevIndex) !== request.prevTerm
-  ) {
+  if (request.prevIndex > commit && log.termAt(request.prevIndex) !== request.prevTerm) {
     return refusal(log, request);
   }
   for (const entry of request.entries) {
@@ -36,10 +33,7 @@ export function appendEntries(
     const term = log.termAt(entry.index);
     if (term === entry.term) continue;
     if (term !== undefined) {
-      invariant(
-        entry.index > commit,
-        `committed entry ${entry.index} is not truncated`,
-      );
+      invariant(entry.index > commit, `committed entry ${entry.index} is not truncated`);
       log.truncateFrom(entry.index);
       durability.truncatedFrom(entry.index);
     }
@@ -49,21 +43,12 @@ export function appendEntries(
 }
 
 /** The last entry of ours that may match: at or below prevIndex, of a term not above prevTerm. */
-function refusal(
-  log: Log,
-  { prevIndex, prevTerm }: AppendRequest,
-): AppendOutcome {
+function refusal(log: Log, { prevIndex, prevTerm }: AppendRequest): AppendOutcome {
   const hintIndex = log.lastAtMost(prevIndex, prevTerm);
   return { accepted: false, hintIndex, hintTerm: log.termAt(hintIndex)! };
 }
 
 /** Section 5.4.1: the later last term wins, then the longer log. */
-export function logIsUpToDate(
-  log: Log,
-  { lastIndex, lastTerm }: VoteRequest,
-): boolean {
-  return (
-    lastTerm > log.lastTerm ||
-    (lastTerm === log.lastTerm && lastIndex >= log.lastIndex)
-  );
+export function logIsUpToDate(log: Log, { lastIndex, lastTerm }: VoteRequest): boolean {
+  return lastTerm > log.lastTerm || (lastTerm === log.lastTerm && lastIndex >= log.lastIndex);
 }

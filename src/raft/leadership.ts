@@ -2,10 +2,10 @@
  * What a member keeps only while it leads: the progress of its followers, the quorum check, a
  * transfer under way. Made anew for each term led, so nothing of an earlier one can be left over.
  */
-import type { Member } from "../base/member.js";
-import type { Log } from "./log.js";
-import { Progress } from "./progress.js";
-import type { AppendReply, Message } from "./types.js";
+import type { Member } from '../base/member.js';
+import type { Log } from './log.js';
+import { Progress } from './progress.js';
+import type { AppendReply, Message } from './types.js';
 
 export interface LeadershipLimits {
   readonly inflightAppendsMax: number;
@@ -48,9 +48,7 @@ export class Leadership {
     this.term = term;
     this.#log = log;
     this.#limits = limits;
-    this.#followers = followers.map(
-      (member) => new Progress(member, log.lastIndex + 1),
-    );
+    this.#followers = followers.map((member) => new Progress(member, log.lastIndex + 1));
   }
 
   progress(member: Member): Progress | undefined {
@@ -59,31 +57,21 @@ export class Leadership {
 
   /** The highest index that a majority holds durably, this member's own durable log included. */
   quorumIndex(durable: number): number {
-    const held = [
-      durable,
-      ...this.#followers.map((progress) => progress.match),
-    ];
+    const held = [durable, ...this.#followers.map((progress) => progress.match)];
     held.sort((a, b) => b - a);
     return held[Math.floor(held.length / 2)]!;
   }
 
   /** What every member holds durably: nobody will ever ask for it again. */
   releasable(durable: number): number {
-    return this.#followers.reduce(
-      (least, { match }) => Math.min(least, match),
-      durable,
-    );
+    return this.#followers.reduce((least, { match }) => Math.min(least, match), durable);
   }
 
   /** The follower with the longest matching log among those heard; ties by order of members. */
   mostCaughtUp(heard: (member: Member) => boolean): Member | null {
     let best: Progress | null = null;
     for (const progress of this.#followers) {
-      if (
-        heard(progress.member) &&
-        (best === null || progress.match > best.match)
-      )
-        best = progress;
+      if (heard(progress.member) && (best === null || progress.match > best.match)) best = progress;
     }
     return best?.member ?? null;
   }
@@ -135,28 +123,22 @@ export class Leadership {
       this.heartbeatDue ||
       this.#followers.some(
         (progress) =>
-          this.#maySend(progress) ||
-          progress.checkDue ||
-          this.#owesCommit(progress, commit),
+          this.#maySend(progress) || progress.checkDue || this.#owesCommit(progress, commit),
       )
     );
   }
 
   #maySend(progress: Progress): boolean {
-    if (progress.probing)
-      return !progress.paused && progress.next <= this.#log.lastIndex + 1;
+    if (progress.probing) return !progress.paused && progress.next <= this.#log.lastIndex + 1;
     const { inflightAppendsMax, inflightBytesMax } = this.#limits;
     return (
-      progress.next <= this.#log.lastIndex &&
-      progress.hasRoom(inflightAppendsMax, inflightBytesMax)
+      progress.next <= this.#log.lastIndex && progress.hasRoom(inflightAppendsMax, inflightBytesMax)
     );
   }
 
   /** With nothing more to append, nothing else would carry the commit before the next heartbeat. */
   #owesCommit(progress: Progress, commit: number): boolean {
-    return (
-      progress.match === this.#log.lastIndex && progress.toldCommit < commit
-    );
+    return progress.match === this.#log.lastIndex && progress.toldCommit < commit;
   }
 
   #appends(progress: Progress, standing: Standing, messages: Message[]): void {
@@ -165,20 +147,13 @@ export class Leadership {
       messages.push(this.#append(progress, standing, true));
       sent = true;
     }
-    if (progress.checkDue && !sent)
-      messages.push(this.#append(progress, standing, false));
+    if (progress.checkDue && !sent) messages.push(this.#append(progress, standing, false));
     progress.checkDue = false;
   }
 
-  #append(
-    progress: Progress,
-    standing: Standing,
-    withEntries: boolean,
-  ): Message {
+  #append(progress: Progress, standing: Standing, withEntries: boolean): Message {
     const prevIndex = progress.next - 1;
-    const entries = withEntries
-      ? this.#log.slice(progress.next, this.#limits.appendBytesMax)
-      : [];
+    const entries = withEntries ? this.#log.slice(progress.next, this.#limits.appendBytesMax) : [];
     const lastIndex = prevIndex + entries.length;
     if (progress.probing) progress.paused = true;
     else if (entries.length > 0) {
@@ -187,12 +162,9 @@ export class Leadership {
         entries.reduce((bytes, entry) => bytes + entry.bytes.length, 0),
       );
     }
-    progress.toldCommit = Math.max(
-      progress.toldCommit,
-      Math.min(standing.commit, progress.match),
-    );
+    progress.toldCommit = Math.max(progress.toldCommit, Math.min(standing.commit, progress.match));
     return {
-      type: "append",
+      type: 'append',
       from: this.#self,
       to: progress.member,
       term: this.term,
@@ -204,17 +176,12 @@ export class Leadership {
     };
   }
 
-  #heartbeat(
-    progress: Progress,
-    standing: Standing,
-    messages: Message[],
-  ): void {
-    if (!this.heartbeatDue && !this.#owesCommit(progress, standing.commit))
-      return;
+  #heartbeat(progress: Progress, standing: Standing, messages: Message[]): void {
+    if (!this.heartbeatDue && !this.#owesCommit(progress, standing.commit)) return;
     const commit = Math.min(standing.commit, progress.match);
     progress.toldCommit = Math.max(progress.toldCommit, commit);
     messages.push({
-      type: "heartbeat",
+      type: 'heartbeat',
       from: this.#self,
       to: progress.member,
       term: this.term,

@@ -3,8 +3,8 @@
  * of section 5.3. Everything at or below the base is held durably by every member and is never
  * asked for again.
  */
-import { invariant } from "../base/errors.js";
-import type { Entry } from "./types.js";
+import { invariant } from '../base/errors.js';
+import type { Entry } from './types.js';
 
 /** Released entries are cut off in blocks, so that releasing costs O(1) amortised. */
 const CUT_AT = 1_024;
@@ -21,10 +21,7 @@ export class Log {
     this.#baseTerm = baseTerm;
     this.#entries = [...entries];
     entries.forEach((entry, at) => {
-      invariant(
-        entry.index === baseIndex + 1 + at,
-        `journal entry ${entry.index} is in its place`,
-      );
+      invariant(entry.index === baseIndex + 1 + at, `journal entry ${entry.index} is in its place`);
     });
   }
 
@@ -56,10 +53,7 @@ export class Log {
   }
 
   append(entry: Entry): void {
-    invariant(
-      entry.index === this.lastIndex + 1,
-      `entry ${entry.index} follows the last`,
-    );
+    invariant(entry.index === this.lastIndex + 1, `entry ${entry.index} follows the last`);
     this.#entries.push(entry);
   }
 
@@ -94,8 +88,7 @@ export class Log {
     this.#baseTerm = this.termAt(index)!;
     this.#released += index - this.#baseIndex;
     this.#baseIndex = index;
-    if (this.#released < CUT_AT && this.#released < this.#entries.length)
-      return;
+    if (this.#released < CUT_AT && this.#released < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#released);
     this.#released = 0;
   }

@@ -3,7 +3,7 @@
  * way. While the match is not known the leader probes with one append at a time; then it replicates
  * with a window.
  */
-import type { Member } from "../base/member.js";
+import type { Member } from '../base/member.js';
 
 interface Flight {
   readonly lastIndex: number;
@@ -30,10 +30,7 @@ export class Progress {
   }
 
   hasRoom(appendsMax: number, bytesMax: number): boolean {
-    return (
-      this.#flights.length < appendsMax &&
-      (this.#bytes < bytesMax || this.#bytes === 0)
-    );
+    return this.#flights.length < appendsMax && (this.#bytes < bytesMax || this.#bytes === 0);
   }
 
   /** An append that ends at `lastIndex` went out. */
@@ -47,10 +44,7 @@ export class Progress {
   accepted(index: number): void {
     if (index > this.match) this.match = index;
     if (this.next <= this.match) this.next = this.match + 1;
-    while (
-      this.#flights.length > 0 &&
-      this.#flights[0]!.lastIndex <= this.match
-    ) {
+    while (this.#flights.length > 0 && this.#flights[0]!.lastIndex <= this.match) {
       this.#bytes -= this.#flights.shift()!.bytes;
     }
     this.paused = false;

@@ -12,14 +12,14 @@ import {
   INFLIGHT_BYTES_MAX,
   LOG_ENTRIES_MAX,
   UNCOMMITTED_BYTES_MAX,
-} from "../base/limits.js";
-import type { Member } from "../base/member.js";
-import type { Prng } from "../base/prng.js";
-import { Ballot } from "./ballot.js";
-import { Durability } from "./durability.js";
-import { appendEntries, logIsUpToDate } from "./follower.js";
-import { Leadership } from "./leadership.js";
-import { Log } from "./log.js";
+} from '../base/limits.js';
+import type { Member } from '../base/member.js';
+import type { Prng } from '../base/prng.js';
+import { Ballot } from './ballot.js';
+import { Durability } from './durability.js';
+import { appendEntries, logIsUpToDate } from './follower.js';
+import { Leadership } from './leadership.js';
+import { Log } from './log.js';
 import type {
   AppendRequest,
   Batch,
@@ -36,7 +36,7 @@ import type {
   TimeoutNow,
   VoteReply,
   VoteRequest,
-} from "./types.js";
+} from './types.js';
 
 export interface RaftLimits {
   readonly heartbeatTicks: number;
@@ -90,7 +90,7 @@ export class Raft {
 
   #term: number;
   #vote: Member | null;
-  #role: Role = "follower";
+  #role: Role = 'follower';
   #leader: Member | null = null;
   #commit: number;
   #applied: number;
@@ -123,22 +123,14 @@ export class Raft {
     this.#checkQuorum = options.checkQuorum ?? true;
     this.#timers = options.timers;
     this.#limits = { ...LIMITS, ...options.limits };
-    this.#log = new Log(
-      journal?.baseIndex ?? 0,
-      journal?.baseTerm ?? 0,
-      journal?.entries ?? [],
-    );
+    this.#log = new Log(journal?.baseIndex ?? 0, journal?.baseTerm ?? 0, journal?.entries ?? []);
     this.#term = journal?.term ?? 0;
     this.#vote = journal?.vote ?? null;
     this.#commit = this.#log.baseIndex;
     this.#applied = this.#commit;
-    this.#durability = new Durability(
-      this.#log.lastIndex,
-      this.#term,
-      this.#vote,
-    );
+    this.#durability = new Durability(this.#log.lastIndex, this.#term, this.#vote);
     this.#restartTimer();
-    this.#tell("start");
+    this.#tell('start');
   }
 
   get role(): Role {
@@ -175,14 +167,9 @@ export class Raft {
 
   /** Messages of non-members, or meant for another incarnation, are dropped. */
   step(message: Message): void {
-    if (
-      this.#failed ||
-      message.to !== this.#member ||
-      !this.#peers.includes(message.from)
-    )
-      return;
+    if (this.#failed || message.to !== this.#member || !this.#peers.includes(message.from)) return;
     this.#heardAt.set(message.from, this.#ticks);
-    if (message.type === "vote") {
+    if (message.type === 'vote') {
       this.#voteRequested(message);
       return;
     }
@@ -204,7 +191,7 @@ export class Raft {
       return;
     }
     if (this.#timers && !unreadPeers && this.#elapsed >= this.#timeoutTicks) {
-      this.#campaign(this.#preVote ? "pre" : "real", "electionTimeout");
+      this.#campaign(this.#preVote ? 'pre' : 'real', 'electionTimeout');
     }
   }
 
@@ -213,28 +200,24 @@ export class Raft {
    * an earlier leadership of this member is refused (nats-server #8370).
    */
   propose(term: number, batch: Batch): ProposeResult {
-    if (this.#failed) return { accepted: false, code: "writeFailed" };
+    if (this.#failed) return { accepted: false, code: 'writeFailed' };
     const leadership = this.#leadership;
-    if (leadership === null) return { accepted: false, code: "notLeader" };
-    if (term !== this.#term) return { accepted: false, code: "staleTerm" };
-    if (leadership.transfer !== null)
-      return { accepted: false, code: "transferring" };
+    if (leadership === null) return { accepted: false, code: 'notLeader' };
+    if (term !== this.#term) return { accepted: false, code: 'staleTerm' };
+    if (leadership.transfer !== null) return { accepted: false, code: 'transferring' };
     const full = this.#log.size >= this.#limits.logEntriesMax;
     if (full || batch.bytes.length > this.uncommittedRoom()) {
-      return { accepted: false, code: "overrun" };
+      return { accepted: false, code: 'overrun' };
     }
     return {
       accepted: true,
-      index: this.#lead("batch", batch.count, batch.bytes),
+      index: this.#lead('batch', batch.count, batch.bytes),
     };
   }
 
   /** Bytes that propose still takes. */
   uncommittedRoom(): number {
-    return Math.max(
-      0,
-      this.#limits.uncommittedBytesMax - this.#uncommittedBytes,
-    );
+    return Math.max(0, this.#limits.uncommittedBytesMax - this.#uncommittedBytes);
   }
 
   /** The write with this ticket, and all before it, is durable. */
@@ -248,7 +231,7 @@ export class Raft {
   /** A write failed: this incarnation neither votes, nor acknowledges, nor sends again. */
   persistFailed(_ticket: number): void {
     if (this.#failed) return;
-    this.#becomeFollower(this.#term, null, "writeFailed");
+    this.#becomeFollower(this.#term, null, 'writeFailed');
     this.#failed = true;
     this.#acknowledge = null;
     this.#sendNow = [];
@@ -256,39 +239,32 @@ export class Raft {
   }
 
   /** Obeys the conductor unless its observation is stale; false says that it was. */
-  campaign(order: {
-    readonly term: number;
-    readonly deadLeader: Member | null;
-  }): boolean {
-    if (this.#failed || this.#leadership !== null || order.term !== this.#term)
-      return false;
-    const hears =
-      this.#leader !== null && this.#elapsed < this.#limits.electionTicksMin;
+  campaign(order: { readonly term: number; readonly deadLeader: Member | null }): boolean {
+    if (this.#failed || this.#leadership !== null || order.term !== this.#term) return false;
+    const hears = this.#leader !== null && this.#elapsed < this.#limits.electionTicksMin;
     if (hears && this.#leader !== order.deadLeader) return false;
-    this.#campaign("ordered", "ordered");
+    this.#campaign('ordered', 'ordered');
     return true;
   }
 
   /** Asks every peer whether it would vote, only to hear it: nothing depends on the answers. */
   probe(): void {
     if (this.#failed) return;
-    for (const to of this.#peers)
-      this.#requestVote(to, this.#term + 1, true, true);
+    for (const to of this.#peers) this.#requestVote(to, this.#term + 1, true, true);
   }
 
   /** A transfer to `to`, or a plain step-down to nobody. False when this member does not lead. */
-  stepDown(to: Member | "best" | null): boolean {
+  stepDown(to: Member | 'best' | null): boolean {
     const leadership = this.#leadership;
     if (leadership === null) return false;
-    const target =
-      to === "best" ? leadership.mostCaughtUp((peer) => this.#hears(peer)) : to;
+    const target = to === 'best' ? leadership.mostCaughtUp((peer) => this.#hears(peer)) : to;
     if (target === null || target === this.#member) {
-      this.#becomeFollower(this.#term, null, "stepDown");
+      this.#becomeFollower(this.#term, null, 'stepDown');
       return true;
     }
     if (leadership.progress(target) === undefined) return false;
     leadership.transfer = { to: target, ticks: 0, sent: false };
-    this.#events.push({ kind: "transfer", state: "started", to: target });
+    this.#events.push({ kind: 'transfer', state: 'started', to: target });
     this.#transferIfDue(leadership);
     return true;
   }
@@ -316,17 +292,11 @@ export class Raft {
     if (leadership !== null) {
       const standing = { commit: this.#commit, durable: this.durableIndex };
       this.#sendNow.push(...leadership.messages(standing));
-      this.#released = Math.max(
-        this.#released,
-        leadership.releasable(this.durableIndex),
-      );
+      this.#released = Math.max(this.#released, leadership.releasable(this.durableIndex));
       this.#release();
     }
-    const persist = this.#failed
-      ? null
-      : this.#durability.write(this.#term, this.#vote, this.#log);
-    if (persist !== null && this.#ballot !== null)
-      this.#voteTicket ??= persist.ticket;
+    const persist = this.#failed ? null : this.#durability.write(this.#term, this.#vote, this.#log);
+    if (persist !== null && this.#ballot !== null) this.#voteTicket ??= persist.ticket;
     const sendNow = this.#sendNow;
     const sendAfterPersist = this.#sendAfterPersist;
     const events = this.#events;
@@ -357,46 +327,36 @@ export class Raft {
 
   #meetHigherTerm(message: Message): void {
     // A granted pre-vote echoes the term that we asked for: nobody has reached it.
-    if (message.type === "voteReply" && message.pre && message.granted) return;
-    const fromLeader =
-      message.type === "append" || message.type === "heartbeat";
-    this.#becomeFollower(
-      message.term,
-      fromLeader ? message.from : null,
-      "higherTerm",
-    );
+    if (message.type === 'voteReply' && message.pre && message.granted) return;
+    const fromLeader = message.type === 'append' || message.type === 'heartbeat';
+    this.#becomeFollower(message.term, fromLeader ? message.from : null, 'higherTerm');
   }
 
   /** A leader of an earlier term learns ours from the answer, so that nobody stays stuck. */
   #meetLowerTerm(message: Message): void {
-    if (message.type === "append") {
-      this.#refuseAppend(
-        message.from,
-        message.prevIndex,
-        this.#log.lastIndex,
-        this.#log.lastTerm,
-      );
-    } else if (message.type === "heartbeat") {
-      this.#reply({ type: "heartbeatReply", to: message.from });
+    if (message.type === 'append') {
+      this.#refuseAppend(message.from, message.prevIndex, this.#log.lastIndex, this.#log.lastTerm);
+    } else if (message.type === 'heartbeat') {
+      this.#reply({ type: 'heartbeatReply', to: message.from });
     }
   }
 
   #meetOwnTerm(message: Exclude<Message, VoteRequest>): void {
     switch (message.type) {
-      case "append":
+      case 'append':
         return this.#appendRequested(message);
-      case "heartbeat":
+      case 'heartbeat':
         return this.#heartbeatCame(message);
-      case "timeoutNow":
+      case 'timeoutNow':
         return this.#timeoutOrdered(message);
-      case "voteReply":
+      case 'voteReply':
         return this.#voteCame(message);
-      case "appendReply":
+      case 'appendReply':
         if (this.#leadership === null) return;
         this.#leadership.appendReplied(message);
         this.#advanceCommit(this.#leadership);
         return this.#transferIfDue(this.#leadership);
-      case "heartbeatReply":
+      case 'heartbeatReply':
         return this.#leadership?.heartbeatReplied(message.from);
     }
   }
@@ -404,8 +364,8 @@ export class Raft {
   // Elections (section 5.2).
 
   /** `pre`: ask first; `real`: after a won pre-vote or without; `ordered`: skip pre-vote and lease. */
-  #campaign(how: "pre" | "real" | "ordered", cause: RoleCause): void {
-    const pre = how === "pre";
+  #campaign(how: 'pre' | 'real' | 'ordered', cause: RoleCause): void {
+    const pre = how === 'pre';
     this.#restartTimer();
     this.#leader = null;
     this.#acknowledge = null;
@@ -413,19 +373,18 @@ export class Raft {
       this.#term++;
       this.#vote = this.#member;
     }
-    this.#role = pre ? "preCandidate" : "candidate";
+    this.#role = pre ? 'preCandidate' : 'candidate';
     const term = pre ? this.#term + 1 : this.#term;
     this.#ballot = new Ballot(pre, term, this.#peers.length + 1);
     this.#voteTicket = null;
     this.#tell(cause);
-    for (const to of this.#peers)
-      this.#requestVote(to, term, pre, how === "ordered");
+    for (const to of this.#peers) this.#requestVote(to, term, pre, how === 'ordered');
     if (pre) this.#countVote(this.#member, true);
   }
 
   #requestVote(to: Member, term: number, pre: boolean, ordered: boolean): void {
     this.#sendAfterPersist.push({
-      type: "vote",
+      type: 'vote',
       from: this.#member,
       to,
       term,
@@ -440,20 +399,15 @@ export class Raft {
     if (this.#holdsLease(request)) return;
     if (request.term > this.#term && !request.pre) {
       const transferred = this.#leadership?.transfer?.to === request.from;
-      this.#becomeFollower(
-        request.term,
-        null,
-        transferred ? "transferred" : "higherTerm",
-      );
+      this.#becomeFollower(request.term, null, transferred ? 'transferred' : 'higherTerm');
     }
-    const granted =
-      this.#mayVoteFor(request) && logIsUpToDate(this.#log, request);
+    const granted = this.#mayVoteFor(request) && logIsUpToDate(this.#log, request);
     if (granted && !request.pre) {
       this.#vote = request.from;
       this.#elapsed = 0;
     }
     this.#sendAfterPersist.push({
-      type: "voteReply",
+      type: 'voteReply',
       from: this.#member,
       to: request.from,
       term: granted && request.pre ? request.term : this.#term,
@@ -466,24 +420,18 @@ export class Raft {
   #holdsLease({ ordered, term }: VoteRequest): boolean {
     if (ordered || !this.#checkQuorum || term < this.#term) return false;
     if (this.#leadership !== null) return true;
-    return (
-      this.#leader !== null && this.#elapsed < this.#limits.electionTicksMin
-    );
+    return this.#leader !== null && this.#elapsed < this.#limits.electionTicksMin;
   }
 
   #mayVoteFor(request: VoteRequest): boolean {
     if (request.pre) return request.term > this.#term;
     if (request.term < this.#term) return false;
-    return (
-      this.#vote === request.from ||
-      (this.#vote === null && this.#leader === null)
-    );
+    return this.#vote === request.from || (this.#vote === null && this.#leader === null);
   }
 
   #voteCame(reply: VoteReply): void {
     if (this.#ballot === null || reply.pre !== this.#ballot.pre) return;
-    if (!reply.pre || !reply.granted)
-      this.#countVote(reply.from, reply.granted);
+    if (!reply.pre || !reply.granted) this.#countVote(reply.from, reply.granted);
   }
 
   #countVote(from: Member, granted: boolean): void {
@@ -491,24 +439,22 @@ export class Raft {
     if (ballot === null) return;
     ballot.count(from, granted);
     if (ballot.won) {
-      if (ballot.pre) this.#campaign("real", "won");
+      if (ballot.pre) this.#campaign('real', 'won');
       else this.#becomeLeader();
     } else if (ballot.lost) {
-      this.#becomeFollower(this.#term, null, "lost");
+      this.#becomeFollower(this.#term, null, 'lost');
     }
   }
 
   /** The own vote counts, like any other, once it is durable. */
   #countOwnVote(): void {
-    if (this.#ballot === null || this.#ballot.pre || this.#voteTicket === null)
-      return;
-    if (this.#durability.completedTicket >= this.#voteTicket)
-      this.#countVote(this.#member, true);
+    if (this.#ballot === null || this.#ballot.pre || this.#voteTicket === null) return;
+    if (this.#durability.completedTicket >= this.#voteTicket) this.#countVote(this.#member, true);
   }
 
   #timeoutOrdered(message: TimeoutNow): void {
     if (this.#leadership === null && message.from === this.#leader) {
-      this.#campaign("ordered", "transferOrdered");
+      this.#campaign('ordered', 'transferOrdered');
     }
   }
 
@@ -517,19 +463,9 @@ export class Raft {
   #appendRequested(request: AppendRequest): void {
     if (this.#leadership !== null) return;
     this.#hearLeader(request.from);
-    const outcome = appendEntries(
-      this.#log,
-      this.#commit,
-      this.#durability,
-      request,
-    );
+    const outcome = appendEntries(this.#log, this.#commit, this.#durability, request);
     if (!outcome.accepted) {
-      this.#refuseAppend(
-        request.from,
-        request.prevIndex,
-        outcome.hintIndex,
-        outcome.hintTerm,
-      );
+      this.#refuseAppend(request.from, request.prevIndex, outcome.hintIndex, outcome.hintTerm);
       return;
     }
     this.#commitTo(Math.min(request.commit, outcome.matched));
@@ -544,24 +480,19 @@ export class Raft {
     // It carries min(commit, match): what is below was proven equal, unless it was lost since.
     this.#commitTo(Math.min(heartbeat.commit, this.#log.lastIndex));
     this.#releaseUpTo(heartbeat.released);
-    this.#reply({ type: "heartbeatReply", to: heartbeat.from });
+    this.#reply({ type: 'heartbeatReply', to: heartbeat.from });
   }
 
   #hearLeader(leader: Member): void {
     this.#elapsed = 0;
     if (this.#leader === leader) return;
-    this.#becomeFollower(this.#term, leader, "leaderHeard");
+    this.#becomeFollower(this.#term, leader, 'leaderHeard');
   }
 
-  #refuseAppend(
-    to: Member,
-    index: number,
-    hintIndex: number,
-    hintTerm: number,
-  ): void {
+  #refuseAppend(to: Member, index: number, hintIndex: number, hintTerm: number): void {
     this.#sayAcknowledgement();
     this.#reply({
-      type: "appendReply",
+      type: 'appendReply',
       to,
       accepted: false,
       index,
@@ -575,7 +506,7 @@ export class Raft {
     const { to, index } = this.#acknowledge;
     this.#acknowledge = null;
     this.#reply({
-      type: "appendReply",
+      type: 'appendReply',
       to,
       accepted: true,
       index,
@@ -586,9 +517,9 @@ export class Raft {
 
   #reply(
     reply:
-      | { type: "heartbeatReply"; to: Member }
+      | { type: 'heartbeatReply'; to: Member }
       | {
-          type: "appendReply";
+          type: 'appendReply';
           to: Member;
           accepted: boolean;
           index: number;
@@ -607,7 +538,7 @@ export class Raft {
 
   #becomeLeader(): void {
     this.#ballot = null;
-    this.#role = "leader";
+    this.#role = 'leader';
     this.#leader = this.#member;
     this.#leadership = new Leadership(
       this.#member,
@@ -620,11 +551,11 @@ export class Raft {
     for (let index = this.#commit + 1; index <= this.#log.lastIndex; index++) {
       this.#uncommittedBytes += this.#log.entry(index)!.bytes.length;
     }
-    this.#tell("won");
-    this.#lead("noop", 0, NO_BYTES);
+    this.#tell('won');
+    this.#lead('noop', 0, NO_BYTES);
   }
 
-  #lead(kind: Entry["kind"], count: number, bytes: Uint8Array): number {
+  #lead(kind: Entry['kind'], count: number, bytes: Uint8Array): number {
     const index = this.#log.lastIndex + 1;
     this.#log.append({ term: this.#term, index, kind, count, bytes });
     this.#uncommittedBytes += bytes.length;
@@ -641,18 +572,17 @@ export class Raft {
     leadership.quorumTicks = 0;
     const heard = this.#peers.filter((peer) => this.#hears(peer)).length + 1;
     if (this.#checkQuorum && heard * 2 <= this.#peers.length + 1) {
-      this.#becomeFollower(this.#term, null, "quorumLost");
+      this.#becomeFollower(this.#term, null, 'quorumLost');
     }
   }
 
   #tickTransfer(leadership: Leadership): void {
     const { transfer } = leadership;
-    if (transfer === null || ++transfer.ticks < this.#limits.electionTicksMax)
-      return;
+    if (transfer === null || ++transfer.ticks < this.#limits.electionTicksMax) return;
     leadership.transfer = null;
     this.#events.push({
-      kind: "transfer",
-      state: "abandoned",
+      kind: 'transfer',
+      state: 'abandoned',
       to: transfer.to,
     });
   }
@@ -662,19 +592,18 @@ export class Raft {
     const { to } = leadership.transfer!;
     leadership.transfer!.sent = true;
     this.#sendNow.push({
-      type: "timeoutNow",
+      type: 'timeoutNow',
       from: this.#member,
       to,
       term: this.#term,
     });
-    this.#events.push({ kind: "transfer", state: "sent", to });
+    this.#events.push({ kind: 'transfer', state: 'sent', to });
   }
 
   /** Section 5.4.2: only an entry of the own term is committed by counting. */
   #advanceCommit(leadership: Leadership): void {
     const index = leadership.quorumIndex(this.durableIndex);
-    if (index > this.#commit && this.#log.termAt(index) === this.#term)
-      this.#commitTo(index);
+    if (index > this.#commit && this.#log.termAt(index) === this.#term) this.#commitTo(index);
   }
 
   #commitTo(index: number): void {
@@ -691,14 +620,13 @@ export class Raft {
 
   #becomeFollower(term: number, leader: Member | null, cause: RoleCause): void {
     // A higher term alone does not restart the timer: a refused candidate would else silence us.
-    if (this.#leadership !== null || cause !== "higherTerm")
-      this.#restartTimer();
+    if (this.#leadership !== null || cause !== 'higherTerm') this.#restartTimer();
     if (term > this.#term) {
       this.#term = term;
       this.#vote = null;
     }
     this.#acknowledge = null;
-    this.#role = "follower";
+    this.#role = 'follower';
     this.#leader = leader;
     this.#ballot = null;
     this.#leadership = null;
@@ -708,18 +636,11 @@ export class Raft {
   #restartTimer(): void {
     const { electionTicksMin, electionTicksMax } = this.#limits;
     this.#elapsed = 0;
-    this.#timeoutTicks = this.#prng.between(
-      "election",
-      electionTicksMin,
-      electionTicksMax,
-    );
+    this.#timeoutTicks = this.#prng.between('election', electionTicksMin, electionTicksMax);
   }
 
   #hears(peer: Member): boolean {
-    return (
-      this.#ticks - (this.#heardAt.get(peer) ?? NEVER) <
-      this.#limits.electionTicksMax
-    );
+    return this.#ticks - (this.#heardAt.get(peer) ?? NEVER) < this.#limits.electionTicksMax;
   }
 
   #releaseUpTo(index: number): void {
@@ -728,14 +649,12 @@ export class Raft {
   }
 
   #release(): void {
-    this.#log.releaseTo(
-      Math.min(this.#released, this.#commit, this.#applied, this.durableIndex),
-    );
+    this.#log.releaseTo(Math.min(this.#released, this.#commit, this.#applied, this.durableIndex));
   }
 
   #tell(cause: RoleCause): void {
     this.#events.push({
-      kind: "role",
+      kind: 'role',
       role: this.#role,
       term: this.#term,
       leader: this.#leader,

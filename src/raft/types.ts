@@ -2,9 +2,9 @@
  * What goes into raft and what comes out of it, in the paper's words. Raft never looks into an
  * entry's bytes and knows no clock, no disk and no network: ticks and completions are inputs.
  */
-import type { Member } from "../base/member.js";
+import type { Member } from '../base/member.js';
 
-export type Role = "follower" | "preCandidate" | "candidate" | "leader";
+export type Role = 'follower' | 'preCandidate' | 'candidate' | 'leader';
 
 /** Commands proposed together: `count` of them, packed in `bytes`. Immutable once handed over. */
 export interface Batch {
@@ -16,7 +16,7 @@ export interface Batch {
 export interface Entry {
   readonly term: number;
   readonly index: number;
-  readonly kind: "noop" | "batch" | "config";
+  readonly kind: 'noop' | 'batch' | 'config';
   readonly count: number;
   readonly bytes: Uint8Array;
 }
@@ -30,7 +30,7 @@ interface Addressed {
 
 /** RequestVote of section 5.2; `pre` is the pre-vote of the dissertation, section 9.6. */
 export interface VoteRequest extends Addressed {
-  readonly type: "vote";
+  readonly type: 'vote';
   readonly pre: boolean;
   readonly lastIndex: number;
   readonly lastTerm: number;
@@ -40,14 +40,14 @@ export interface VoteRequest extends Addressed {
 
 /** A granted pre-vote echoes the requested term; a refusal carries the voter's own. */
 export interface VoteReply extends Addressed {
-  readonly type: "voteReply";
+  readonly type: 'voteReply';
   readonly pre: boolean;
   readonly granted: boolean;
 }
 
 /** AppendEntries of section 5.3. */
 export interface AppendRequest extends Addressed {
-  readonly type: "append";
+  readonly type: 'append';
   readonly prevIndex: number;
   readonly prevTerm: number;
   readonly commit: number;
@@ -61,7 +61,7 @@ export interface AppendRequest extends Addressed {
  * `index` and, in the hint, the last entry of the follower that may match (its index and term).
  */
 export interface AppendReply extends Addressed {
-  readonly type: "appendReply";
+  readonly type: 'appendReply';
   readonly accepted: boolean;
   readonly index: number;
   readonly hintIndex: number;
@@ -70,28 +70,22 @@ export interface AppendReply extends Addressed {
 
 /** Carries min(commit, match) of that follower, so that it never commits beyond what matched. */
 export interface Heartbeat extends Addressed {
-  readonly type: "heartbeat";
+  readonly type: 'heartbeat';
   readonly commit: number;
   readonly released: number;
 }
 
 export interface HeartbeatReply extends Addressed {
-  readonly type: "heartbeatReply";
+  readonly type: 'heartbeatReply';
 }
 
 /** Leadership transfer, dissertation section 3.10: campaign now. */
 export interface TimeoutNow extends Addressed {
-  readonly type: "timeoutNow";
+  readonly type: 'timeoutNow';
 }
 
 export type Message =
-  | VoteRequest
-  | VoteReply
-  | AppendRequest
-  | AppendReply
-  | Heartbeat
-  | HeartbeatReply
-  | TimeoutNow;
+  VoteRequest | VoteReply | AppendRequest | AppendReply | Heartbeat | HeartbeatReply | TimeoutNow;
 
 /**
  * One journal write. Writes complete in the order of their tickets. Entries replace whatever the
@@ -105,30 +99,30 @@ export interface Persist {
 }
 
 export type RoleCause =
-  | "start"
-  | "electionTimeout"
-  | "ordered"
-  | "transferOrdered"
-  | "won"
-  | "lost"
-  | "higherTerm"
-  | "leaderHeard"
-  | "quorumLost"
-  | "stepDown"
-  | "transferred"
-  | "writeFailed";
+  | 'start'
+  | 'electionTimeout'
+  | 'ordered'
+  | 'transferOrdered'
+  | 'won'
+  | 'lost'
+  | 'higherTerm'
+  | 'leaderHeard'
+  | 'quorumLost'
+  | 'stepDown'
+  | 'transferred'
+  | 'writeFailed';
 
 export type RaftEvent =
   | {
-      readonly kind: "role";
+      readonly kind: 'role';
       readonly role: Role;
       readonly term: number;
       readonly leader: Member | null;
       readonly cause: RoleCause;
     }
   | {
-      readonly kind: "transfer";
-      readonly state: "started" | "sent" | "abandoned";
+      readonly kind: 'transfer';
+      readonly state: 'started' | 'sent' | 'abandoned';
       readonly to: Member;
     };
 
@@ -152,8 +146,7 @@ export interface RaftJournal {
   readonly entries: readonly Entry[];
 }
 
-export type ProposeRefusal =
-  "notLeader" | "staleTerm" | "transferring" | "overrun" | "writeFailed";
+export type ProposeRefusal = 'notLeader' | 'staleTerm' | 'transferring' | 'overrun' | 'writeFailed';
 
 export type ProposeResult =
   | { readonly accepted: true; readonly index: number }

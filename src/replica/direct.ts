@@ -3,8 +3,8 @@
  * journal and counts as committed once that write is durable. The member leads from its start, in
  * the term that its journal holds, or 1.
  */
-import { LOG_ENTRIES_MAX, UNCOMMITTED_BYTES_MAX } from "../base/limits.js";
-import type { Member } from "../base/member.js";
+import { LOG_ENTRIES_MAX, UNCOMMITTED_BYTES_MAX } from '../base/limits.js';
+import type { Member } from '../base/member.js';
 import type {
   Batch,
   Entry,
@@ -14,8 +14,8 @@ import type {
   RaftReady,
   RaftStatus,
   Role,
-} from "../raft/types.js";
-import type { CommandLog } from "./log.js";
+} from '../raft/types.js';
+import type { CommandLog } from './log.js';
 
 export class DirectLog implements CommandLog {
   readonly #member: Member;
@@ -37,11 +37,11 @@ export class DirectLog implements CommandLog {
     this.#base = journal?.baseIndex ?? 0;
     this.#entries = [...(journal?.entries ?? [])];
     this.#commit = this.#base + this.#entries.length;
-    this.#events.push(this.#roleEvent("leader", "start"));
+    this.#events.push(this.#roleEvent('leader', 'start'));
   }
 
   get role(): Role {
-    return this.#failed ? "follower" : "leader";
+    return this.#failed ? 'follower' : 'leader';
   }
 
   get term(): number {
@@ -70,17 +70,17 @@ export class DirectLog implements CommandLog {
 
   /** Refuses with notLeader (after a failed write), staleTerm or overrun. */
   propose(term: number, batch: Batch): ProposeResult {
-    if (this.#failed) return { accepted: false, code: "writeFailed" };
-    if (term !== this.#term) return { accepted: false, code: "staleTerm" };
+    if (this.#failed) return { accepted: false, code: 'writeFailed' };
+    if (term !== this.#term) return { accepted: false, code: 'staleTerm' };
     const tooMany = this.#entries.length >= LOG_ENTRIES_MAX;
     if (tooMany || batch.bytes.length > this.uncommittedRoom()) {
-      return { accepted: false, code: "overrun" };
+      return { accepted: false, code: 'overrun' };
     }
     const index = this.#base + this.#entries.length + 1;
     const entry: Entry = {
       term,
       index,
-      kind: "batch",
+      kind: 'batch',
       count: batch.count,
       bytes: batch.bytes,
     };
@@ -106,7 +106,7 @@ export class DirectLog implements CommandLog {
 
   persistFailed(): void {
     this.#failed = true;
-    this.#events.push(this.#roleEvent("follower", "writeFailed"));
+    this.#events.push(this.#roleEvent('follower', 'writeFailed'));
   }
 
   campaign(): boolean {
@@ -168,7 +168,7 @@ export class DirectLog implements CommandLog {
     };
   }
 
-  #roleEvent(role: Role, cause: "start" | "writeFailed"): RaftEvent {
-    return { kind: "role", role, term: this.#term, leader: this.leader, cause };
+  #roleEvent(role: Role, cause: 'start' | 'writeFailed'): RaftEvent {
+    return { kind: 'role', role, term: this.#term, leader: this.leader, cause };
   }
 }

@@ -7,18 +7,18 @@
  * expire while peer messages lie unread: a busy follower would else depose a healthy leader whose
  * heartbeats sit in its own queue.
  */
-import type { ErrorData } from "../base/errors.js";
+import type { ErrorData } from '../base/errors.js';
 import {
   BATCH_BYTES_MAX,
   ORIGIN_WINDOW_BYTES,
   TICK_MS,
   TURN_BYTES_MAX,
   TURN_MESSAGES_MAX,
-} from "../base/limits.js";
-import type { OriginFrame } from "../mirror/types.js";
-import type { Message } from "../raft/types.js";
-import { Replica, type ReplicaOptions } from "./replica.js";
-import type { HostIo, Input, Ready } from "./types.js";
+} from '../base/limits.js';
+import type { OriginFrame } from '../mirror/types.js';
+import type { Message } from '../raft/types.js';
+import { Replica, type ReplicaOptions } from './replica.js';
+import type { HostIo, Input, Ready } from './types.js';
 
 /** What waits for a host. Each call takes one; undefined when none is left. */
 export interface Inbox {
@@ -52,7 +52,7 @@ export class ReplicaHost {
     readonly messages: readonly Message[];
   }[] = [];
 
-  constructor(options: Omit<ReplicaOptions, "journal">, io: HostIo) {
+  constructor(options: Omit<ReplicaOptions, 'journal'>, io: HostIo) {
     this.#io = io;
     this.#tickedAt = io.now();
     this.replica = new Replica({ ...options, journal: io.recover() });
@@ -80,11 +80,7 @@ export class ReplicaHost {
   /** Returns whether another turn has work to do at once. */
   turn(inbox: Inbox): boolean {
     this.#flush();
-    for (
-      let order = inbox.order();
-      order !== undefined;
-      order = inbox.order()
-    ) {
+    for (let order = inbox.order(); order !== undefined; order = inbox.order()) {
       this.replica.step(order);
     }
     const peersLeft = this.#drainPeers(inbox);
@@ -98,32 +94,24 @@ export class ReplicaHost {
 
   #drainPeers(inbox: Inbox): boolean {
     let bytes = 0;
-    for (
-      let taken = 0;
-      taken < TURN_MESSAGES_MAX && bytes < TURN_BYTES_MAX;
-      taken++
-    ) {
+    for (let taken = 0; taken < TURN_MESSAGES_MAX && bytes < TURN_BYTES_MAX; taken++) {
       const message = inbox.peer();
       if (message === undefined) return false;
-      if (message.type === "append") {
+      if (message.type === 'append') {
         for (const entry of message.entries) bytes += entry.bytes.length;
       }
-      this.replica.step({ type: "peer", message });
+      this.replica.step({ type: 'peer', message });
     }
     return true;
   }
 
   #drainFrames(inbox: Inbox): boolean {
     let bytes = 0;
-    for (
-      let taken = 0;
-      taken < TURN_MESSAGES_MAX && bytes < TURN_BYTES_MAX;
-      taken++
-    ) {
+    for (let taken = 0; taken < TURN_MESSAGES_MAX && bytes < TURN_BYTES_MAX; taken++) {
       const frame = inbox.frame();
       if (frame === undefined) return false;
-      if (frame.type === "deliver") bytes += frame.bytes.length;
-      this.replica.step({ type: "origin", frame });
+      if (frame.type === 'deliver') bytes += frame.bytes.length;
+      this.replica.step({ type: 'origin', frame });
     }
     return true;
   }
@@ -185,11 +173,11 @@ export class ReplicaHost {
   #complete({ ticket, error }: Completion): void {
     if (error !== null) {
       this.#held.length = 0;
-      this.replica.step({ type: "persistFailed", ticket, error });
+      this.replica.step({ type: 'persistFailed', ticket, error });
       return;
     }
     this.#durable = Math.max(this.#durable, ticket);
-    this.replica.step({ type: "persisted", ticket });
+    this.replica.step({ type: 'persisted', ticket });
     while (this.#held.length > 0 && this.#held[0]!.ticket <= this.#durable) {
       this.#send(this.#held.shift()!.messages);
     }

@@ -2,7 +2,7 @@
  * What a replica needs of the log that orders its commands. Raft is one; with a single replica the
  * journal alone is the other (direct.ts). Both are driven the same way, so Replica has one path.
  */
-import type { Member } from "../base/member.js";
+import type { Member } from '../base/member.js';
 import type {
   Batch,
   Entry,
@@ -11,7 +11,7 @@ import type {
   RaftReady,
   RaftStatus,
   Role,
-} from "../raft/types.js";
+} from '../raft/types.js';
 
 export interface CommandLog {
   readonly role: Role;
@@ -25,13 +25,10 @@ export interface CommandLog {
   uncommittedRoom(): number;
   persisted(ticket: number): void;
   persistFailed(ticket: number): void;
-  campaign(order: {
-    readonly term: number;
-    readonly deadLeader: Member | null;
-  }): boolean;
+  campaign(order: { readonly term: number; readonly deadLeader: Member | null }): boolean;
   /** Sends every peer something that it answers. */
   probe(): void;
-  stepDown(to: Member | "best" | null): boolean;
+  stepDown(to: Member | 'best' | null): boolean;
   entry(index: number): Entry | undefined;
   appliedTo(index: number): void;
   ready(): RaftReady;

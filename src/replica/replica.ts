@@ -2,23 +2,18 @@
  * One replica, pure: a log (raft), a store and a mirror behind (state, Input) -> Ready. It decides
  * nothing about time, disk or network; the host does what Ready says, in the order of its fields.
  */
-import type { ErrorData } from "../base/errors.js";
-import type { Hasher } from "../base/hasher.js";
-import type { Member } from "../base/member.js";
-import type { Prng } from "../base/prng.js";
-import { Mirror } from "../mirror/mirror.js";
-import type { SkipEncoding } from "../mirror/types.js";
-import { Raft } from "../raft/raft.js";
-import type {
-  Batch,
-  Entry,
-  ProposeResult,
-  RaftJournal,
-} from "../raft/types.js";
-import { chainHash, Store } from "../stream/store.js";
-import { DirectLog } from "./direct.js";
-import type { CommandLog } from "./log.js";
-import type { Input, Ready, ReplicaEvent, ReplicaStatus } from "./types.js";
+import type { ErrorData } from '../base/errors.js';
+import type { Hasher } from '../base/hasher.js';
+import type { Member } from '../base/member.js';
+import type { Prng } from '../base/prng.js';
+import { Mirror } from '../mirror/mirror.js';
+import type { SkipEncoding } from '../mirror/types.js';
+import { Raft } from '../raft/raft.js';
+import type { Batch, Entry, ProposeResult, RaftJournal } from '../raft/types.js';
+import { chainHash, Store } from '../stream/store.js';
+import { DirectLog } from './direct.js';
+import type { CommandLog } from './log.js';
+import type { Input, Ready, ReplicaEvent, ReplicaStatus } from './types.js';
 
 export interface ReplicaOptions {
   readonly member: Member;
@@ -51,7 +46,7 @@ export class Replica {
   /** The term in which this member opened its mirror; null while it does not serve. */
   #servingTerm: number | null = null;
   #failNext = 0;
-  #failCode: "overrun" | "writeFailed" = "overrun";
+  #failCode: 'overrun' | 'writeFailed' = 'overrun';
   #failed: ErrorData | null = null;
   #commitSeen: number;
   #events: ReplicaEvent[] = [];
@@ -66,7 +61,7 @@ export class Replica {
       : new Raft({
           member: options.member,
           members: options.members,
-          prng: options.prng.fork("raft"),
+          prng: options.prng.fork('raft'),
           journal: options.journal,
           preVote: options.preVote ?? true,
           checkQuorum: options.checkQuorum ?? true,
@@ -76,8 +71,8 @@ export class Replica {
     this.#commitSeen = this.#applied;
     this.#mirror = new Mirror({
       member: options.member,
-      prng: options.prng.fork("mirror"),
-      skip: this.#direct ? "direct" : options.skip,
+      prng: options.prng.fork('mirror'),
+      skip: this.#direct ? 'direct' : options.skip,
       timeScale: options.timeScale,
       ports: {
         propose: (term, batch) => this.#propose(term, batch),
@@ -110,10 +105,7 @@ export class Replica {
     return this.#applied;
   }
 
-  get log(): Pick<
-    CommandLog,
-    "role" | "term" | "leader" | "commit" | "durableIndex" | "entry"
-  > {
+  get log(): Pick<CommandLog, 'role' | 'term' | 'leader' | 'commit' | 'durableIndex' | 'entry'> {
     return this.#log;
   }
 
@@ -125,29 +117,29 @@ export class Replica {
   step(input: Input): void {
     if (this.#failed !== null) return;
     switch (input.type) {
-      case "peer":
+      case 'peer':
         this.#log.step(input.message);
         break;
-      case "origin":
+      case 'origin':
         this.#mirror.frame(input.frame);
         break;
-      case "persisted":
+      case 'persisted':
         this.#log.persisted(input.ticket);
         break;
-      case "persistFailed":
+      case 'persistFailed':
         this.#log.persistFailed(input.ticket);
         this.#failed = input.error;
         break;
-      case "campaign":
+      case 'campaign':
         this.#log.campaign(input);
         break;
-      case "stepDown":
+      case 'stepDown':
         this.#log.stepDown(input.to);
         break;
-      case "configure":
+      case 'configure':
         this.#mirror.configure(input.mirror);
         break;
-      case "failPropose":
+      case 'failPropose':
         this.#failNext = input.count;
         this.#failCode = input.code;
         break;
@@ -172,9 +164,7 @@ export class Replica {
   }
 
   hasReady(): boolean {
-    return (
-      this.#log.hasReady() || this.#mirror.hasReady() || this.#events.length > 0
-    );
+    return this.#log.hasReady() || this.#mirror.hasReady() || this.#events.length > 0;
   }
 
   /** Drains what the host must do, in the order of the fields. */
@@ -204,10 +194,7 @@ export class Replica {
     };
   }
 
-  #propose(
-    term: number,
-    batch: Batch,
-  ): ProposeResult | { accepted: false; code: "mismatch" } {
+  #propose(term: number, batch: Batch): ProposeResult | { accepted: false; code: 'mismatch' } {
     if (this.#failNext > 0) {
       this.#failNext--;
       return { accepted: false, code: this.#failCode };
@@ -233,11 +220,11 @@ export class Replica {
   #followLeadership(): void {
     const log = this.#log;
     if (this.#servingTerm !== null) {
-      if (log.role === "leader" && log.term === this.#servingTerm) return;
+      if (log.role === 'leader' && log.term === this.#servingTerm) return;
       this.#servingTerm = null;
-      this.#mirror.stopLeading("notLeading");
+      this.#mirror.stopLeading('notLeading');
     }
-    if (this.#direct && log.role === "leader") this.#serve(log.term);
+    if (this.#direct && log.role === 'leader') this.#serve(log.term);
   }
 
   #serve(term: number): void {
@@ -249,7 +236,7 @@ export class Replica {
     const log = this.#log;
     if (log.commit > this.#commitSeen) {
       this.#commitSeen = log.commit;
-      this.#events.push({ kind: "commit", index: log.commit, term: log.term });
+      this.#events.push({ kind: 'commit', index: log.commit, term: log.term });
     }
     const end = Math.min(log.commit, log.durableIndex);
     if (this.#applied >= end) return;
@@ -264,7 +251,7 @@ export class Replica {
     this.#stored += outcome.stored;
     this.#hash = chainHash(this.#hash, entry.bytes, outcome, this.#hasher);
     this.#events.push({
-      kind: "apply",
+      kind: 'apply',
       index: entry.index,
       term: entry.term,
       count: entry.count,
@@ -276,7 +263,7 @@ export class Replica {
       hash: this.#hash,
     });
     if (this.#servingTerm !== null) this.#mirror.applied(outcome);
-    const ownNoop = entry.kind === "noop" && entry.term === this.#log.term;
-    if (ownNoop && this.#log.role === "leader") this.#serve(entry.term);
+    const ownNoop = entry.kind === 'noop' && entry.term === this.#log.term;
+    if (ownNoop && this.#log.role === 'leader') this.#serve(entry.term);
   }
 }

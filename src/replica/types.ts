@@ -2,27 +2,15 @@
  * The contract of a replica: (state, Input) -> Ready. The same inputs give the same outputs, byte
  * for byte. The host must do what a Ready says in the order of its fields.
  */
-import type { ErrorData } from "../base/errors.js";
-import type { Member } from "../base/member.js";
-import type {
-  MirrorEvent,
-  MirrorStatus,
-  OriginCommand,
-  OriginFrame,
-} from "../mirror/types.js";
-import type {
-  Message,
-  Persist,
-  RaftEvent,
-  RaftJournal,
-  RaftStatus,
-  Role,
-} from "../raft/types.js";
-import type { StreamState } from "../stream/types.js";
+import type { ErrorData } from '../base/errors.js';
+import type { Member } from '../base/member.js';
+import type { MirrorEvent, MirrorStatus, OriginCommand, OriginFrame } from '../mirror/types.js';
+import type { Message, Persist, RaftEvent, RaftJournal, RaftStatus, Role } from '../raft/types.js';
+import type { StreamState } from '../stream/types.js';
 
 /** The conductor's order to campaign: ignored unless the term is still the observed one. */
 export interface CampaignOrder {
-  readonly type: "campaign";
+  readonly type: 'campaign';
   readonly term: number;
   /** The leader reported dead; a member that hears another one ignores the order. */
   readonly deadLeader: Member | null;
@@ -30,38 +18,38 @@ export interface CampaignOrder {
 
 /** `to`: a member, 'best' (the most caught-up voter) or null (step down and name nobody). */
 export interface StepDownOrder {
-  readonly type: "stepDown";
-  readonly to: Member | "best" | null;
+  readonly type: 'stepDown';
+  readonly to: Member | 'best' | null;
 }
 
 export type Input =
-  | { readonly type: "peer"; readonly message: Message }
-  | { readonly type: "origin"; readonly frame: OriginFrame }
-  | { readonly type: "persisted"; readonly ticket: number }
+  | { readonly type: 'peer'; readonly message: Message }
+  | { readonly type: 'origin'; readonly frame: OriginFrame }
+  | { readonly type: 'persisted'; readonly ticket: number }
   | {
-      readonly type: "persistFailed";
+      readonly type: 'persistFailed';
       readonly ticket: number;
       readonly error: ErrorData;
     }
   | CampaignOrder
   | StepDownOrder
   /** Ask every peer to answer, so that this member's view shows whom it hears. */
-  | { readonly type: "probe" }
+  | { readonly type: 'probe' }
   /** Sets or removes the mirror's configuration. */
-  | { readonly type: "configure"; readonly mirror: boolean }
+  | { readonly type: 'configure'; readonly mirror: boolean }
   /** A fault: the next `count` proposals of this member are refused. */
   | {
-      readonly type: "failPropose";
+      readonly type: 'failPropose';
       readonly count: number;
-      readonly code: "overrun" | "writeFailed";
+      readonly code: 'overrun' | 'writeFailed';
     };
 
 export type ReplicaEvent =
   | RaftEvent
   | MirrorEvent
-  | { readonly kind: "commit"; readonly index: number; readonly term: number }
+  | { readonly kind: 'commit'; readonly index: number; readonly term: number }
   | {
-      readonly kind: "apply";
+      readonly kind: 'apply';
       readonly index: number;
       readonly term: number;
       readonly count: number;

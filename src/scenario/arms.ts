@@ -3,11 +3,11 @@
  * looked at before each step of a skip, so that a fault falls where the scenario says and no
  * message from the main thread has to be in time.
  */
-import type { Slot } from "../base/member.js";
-import type { Role } from "../raft/types.js";
-import type { ReplicaView } from "../replica/types.js";
-import type { FaultBudget } from "./budget.js";
-import type { FaultPlan, StateTrigger, Target } from "./types.js";
+import type { Slot } from '../base/member.js';
+import type { Role } from '../raft/types.js';
+import type { ReplicaView } from '../replica/types.js';
+import type { FaultBudget } from './budget.js';
+import type { FaultPlan, StateTrigger, Target } from './types.js';
 
 export interface Arm {
   /** Position of the fault in its plan: what the budget counts claims by. */
@@ -19,7 +19,7 @@ export interface Arm {
 export function armsOf(faults: readonly FaultPlan[]): Arm[] {
   return faults
     .map((fault, at) => ({ at, fault }))
-    .filter(({ fault }) => fault.trigger.kind === "state");
+    .filter(({ fault }) => fault.trigger.kind === 'state');
 }
 
 export class Arms {
@@ -40,11 +40,9 @@ export class Arms {
     if (this.#waiting.length === 0) return undefined;
     for (const arm of this.#waiting) {
       const { target, trigger } = arm.fault;
-      if (trigger.kind !== "state" || !isTarget(target, this.#slot, view))
-        continue;
+      if (trigger.kind !== 'state' || !isTarget(target, this.#slot, view)) continue;
       const progress = progressOf(trigger.state, view);
-      if (progress > (this.#seen.get(arm.fault.id) ?? -1))
-        this.#seen.set(arm.fault.id, progress);
+      if (progress > (this.#seen.get(arm.fault.id) ?? -1)) this.#seen.set(arm.fault.id, progress);
       if (!reached(trigger.state, view)) continue;
       this.#waiting = this.#waiting.filter((other) => other !== arm);
       if (this.#budget.claim(arm.at)) return arm;
@@ -61,46 +59,42 @@ export class Arms {
 /** How a state reads in a message: `skipped >= 10000`. */
 export function stateText(state: StateTrigger): string {
   switch (state.kind) {
-    case "skipped":
-    case "applied":
+    case 'skipped':
+    case 'applied':
       return `${state.kind} >= ${state.count}`;
-    case "term":
+    case 'term':
       return `term >= ${state.term}`;
-    case "role":
+    case 'role':
       return `role = ${state.role}`;
   }
 }
 
 function mayMeet(target: Target | null, slot: Slot): boolean {
-  return target === null || target.kind !== "slot" || target.slot === slot;
+  return target === null || target.kind !== 'slot' || target.slot === slot;
 }
 
-function isTarget(
-  target: Target | null,
-  slot: Slot,
-  view: ReplicaView,
-): boolean {
+function isTarget(target: Target | null, slot: Slot, view: ReplicaView): boolean {
   switch (target?.kind) {
     // A fault of the origin is set off by whoever serves.
     case undefined:
-    case "leader":
+    case 'leader':
       return view.serving;
-    case "follower":
-      return view.log.role === "follower";
-    case "slot":
+    case 'follower':
+      return view.log.role === 'follower';
+    case 'slot':
       return target.slot === slot;
   }
 }
 
 function progressOf(state: StateTrigger, view: ReplicaView): number {
   switch (state.kind) {
-    case "skipped":
+    case 'skipped':
       return view.skipsAccepted;
-    case "applied":
+    case 'applied':
       return view.stored;
-    case "term":
+    case 'term':
       return view.log.term;
-    case "role":
+    case 'role':
       return roleMet(state.role, view.log.role) ? 1 : 0;
   }
 }
@@ -108,19 +102,16 @@ function progressOf(state: StateTrigger, view: ReplicaView): number {
 function reached(state: StateTrigger, view: ReplicaView): boolean {
   const progress = progressOf(state, view);
   switch (state.kind) {
-    case "skipped":
-    case "applied":
+    case 'skipped':
+    case 'applied':
       return progress >= state.count;
-    case "term":
+    case 'term':
       return progress >= state.term;
-    case "role":
+    case 'role':
       return progress === 1;
   }
 }
 
-function roleMet(
-  wanted: "leader" | "candidate" | "follower",
-  role: Role,
-): boolean {
-  return wanted === role || (wanted === "candidate" && role === "preCandidate");
+function roleMet(wanted: 'leader' | 'candidate' | 'follower', role: Role): boolean {
+  return wanted === role || (wanted === 'candidate' && role === 'preCandidate');
 }

@@ -39,8 +39,7 @@ export class FaultBudget {
       const mask = Atomics.load(this.#words, 0);
       const next = mask | (1 << slot);
       if (bits(next) > this.#tolerated) return false;
-      if (Atomics.compareExchange(this.#words, 0, mask, next) === mask)
-        return true;
+      if (Atomics.compareExchange(this.#words, 0, mask, next) === mask) return true;
     }
   }
 

@@ -2,47 +2,47 @@
  * The seam above a cluster: what a scenario may ask of whoever runs it. A driver turns a plan into a
  * running cluster; `play` drives that one through faults to its end and has it judged.
  */
-import type { Slot } from "../base/member.js";
-import type { ReplicaEvent } from "../replica/types.js";
-import type { CopyReader, LedgerReader } from "../verdict/types.js";
-import type { DriverName, FaultAction, Plan } from "./types.js";
+import type { Slot } from '../base/member.js';
+import type { ReplicaEvent } from '../replica/types.js';
+import type { CopyReader, LedgerReader } from '../verdict/types.js';
+import type { DriverName, FaultAction, Plan } from './types.js';
 
 /** Times are milliseconds of the driver's own clock (real or virtual). */
 export type ClusterEvent =
   | {
-      readonly kind: "replica";
+      readonly kind: 'replica';
       readonly slot: Slot;
       readonly atMs: number;
       readonly event: ReplicaEvent;
     }
   /** A store's last sequence rose to this at that time. */
   | {
-      readonly kind: "progress";
+      readonly kind: 'progress';
       readonly slot: Slot;
       readonly atMs: number;
       readonly last: number;
       readonly messages: number;
     }
   | {
-      readonly kind: "fault";
+      readonly kind: 'fault';
       readonly id: string;
       readonly slot: Slot | null;
-      readonly state: "installed" | "healed" | "skipped" | "indeterminate";
+      readonly state: 'installed' | 'healed' | 'skipped' | 'indeterminate';
       readonly atMs: number;
       readonly reason?: string;
     }
-  | { readonly kind: "firstDelivery"; readonly atMs: number }
-  | { readonly kind: "handedOut"; readonly atMs: number }
+  | { readonly kind: 'firstDelivery'; readonly atMs: number }
+  | { readonly kind: 'handedOut'; readonly atMs: number }
   /** A host was late by this much with no fault to explain it. */
   | {
-      readonly kind: "late";
+      readonly kind: 'late';
       readonly who: string;
       readonly atMs: number;
       readonly byMs: number;
     }
   /** A member ended; `fault` says whether a fault of the scenario did it. */
   | {
-      readonly kind: "exit";
+      readonly kind: 'exit';
       readonly slot: Slot;
       readonly atMs: number;
       readonly fault: boolean;
@@ -50,7 +50,7 @@ export type ClusterEvent =
     }
   /** lockstep itself failed. */
   | {
-      readonly kind: "harness";
+      readonly kind: 'harness';
       readonly atMs: number;
       readonly reason: string;
     };
@@ -60,10 +60,7 @@ export interface Driver {
   /** Null: this driver can inject it. Else the reason why not. */
   cannot(action: FaultAction, plan: Plan): string | null;
   /** Starts the cluster with every state trigger armed; nothing is delivered before `serve`. */
-  start(
-    plan: Plan,
-    onEvent: (event: ClusterEvent) => void,
-  ): Promise<RunningCluster>;
+  start(plan: Plan, onEvent: (event: ClusterEvent) => void): Promise<RunningCluster>;
 }
 
 export interface RunningCluster extends AsyncDisposable {
@@ -73,8 +70,11 @@ export interface RunningCluster extends AsyncDisposable {
   serve(): Promise<void>;
   /** Resolves after this long on the driver's clock, or earlier when `wake` is called. */
   pause(ms: number): Promise<void>;
-  /** Injects a fault whose trigger is a time; its fate comes as an event. */
-  inject(fault: number): Promise<void>;
+  /**
+   * Injects a fault whose trigger is a time, by its position in the plan. Its fate comes as an
+   * event. False: its target does not exist at this moment (no leader, no opening); try again.
+   */
+  inject(fault: number): Promise<boolean>;
   /** Slots whose member lives, whether it answers or not. */
   living(): readonly Slot[];
   leader(): Slot | null;

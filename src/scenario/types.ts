@@ -2,15 +2,15 @@
  * A plan is a scenario after it was parsed, checked and filled with defaults: plain data, all times
  * in milliseconds, all sizes in bytes, every fault with an id. Drivers only ever see plans.
  */
-import type { Slot } from "../base/member.js";
-import type { SkipEncoding } from "../mirror/types.js";
-import type { SeqRange } from "../stream/types.js";
+import type { Slot } from '../base/member.js';
+import type { SkipEncoding } from '../mirror/types.js';
+import type { SeqRange } from '../stream/types.js';
 
-export type DriverName = "threads" | "sim" | "nats";
-export type ElectionMode = "conductor" | "timers" | "both";
+export type DriverName = 'threads' | 'sim' | 'nats';
+export type ElectionMode = 'conductor' | 'timers' | 'both';
 
 export interface SyntheticOriginPlan {
-  readonly kind: "synthetic";
+  readonly kind: 'synthetic';
   readonly messages: number;
   /** Bytes of payload. */
   readonly size: number;
@@ -22,7 +22,7 @@ export interface SyntheticOriginPlan {
 
 /** Rebuilt from `nats stream info` and `nats stream gaps`: the shape is real, the bodies are not. */
 export interface RebuiltOriginPlan {
-  readonly kind: "nats-gaps";
+  readonly kind: 'nats-gaps';
   readonly name: string;
   readonly first: number;
   readonly last: number;
@@ -36,44 +36,44 @@ export type OriginPlan = SyntheticOriginPlan | RebuiltOriginPlan;
 
 /** A role or a slot; resolved when the fault fires. */
 export type Target =
-  | { readonly kind: "leader" }
-  | { readonly kind: "follower" }
-  | { readonly kind: "slot"; readonly slot: Slot };
+  | { readonly kind: 'leader' }
+  | { readonly kind: 'follower' }
+  | { readonly kind: 'slot'; readonly slot: Slot };
 
 export type StateTrigger =
-  | { readonly kind: "skipped"; readonly count: number }
-  | { readonly kind: "applied"; readonly count: number }
-  | { readonly kind: "term"; readonly term: number }
+  | { readonly kind: 'skipped'; readonly count: number }
+  | { readonly kind: 'applied'; readonly count: number }
+  | { readonly kind: 'term'; readonly term: number }
   | {
-      readonly kind: "role";
-      readonly role: "leader" | "candidate" | "follower";
+      readonly kind: 'role';
+      readonly role: 'leader' | 'candidate' | 'follower';
     };
 
 export type Trigger =
   /** Milliseconds since the first delivery. */
-  | { readonly kind: "time"; readonly atMs: number }
+  | { readonly kind: 'time'; readonly atMs: number }
   /** Milliseconds since another fault was installed. */
-  | { readonly kind: "after"; readonly fault: string; readonly delayMs: number }
+  | { readonly kind: 'after'; readonly fault: string; readonly delayMs: number }
   | {
-      readonly kind: "state";
+      readonly kind: 'state';
       readonly state: StateTrigger;
       readonly withinMs: number;
     };
 
 export type FaultAction =
-  | { readonly kind: "stepDown"; readonly to: Slot | "best" | null }
-  | { readonly kind: "kill" }
-  | { readonly kind: "freeze"; readonly forMs: number }
+  | { readonly kind: 'stepDown'; readonly to: Slot | 'best' | null }
+  | { readonly kind: 'kill' }
+  | { readonly kind: 'freeze'; readonly forMs: number }
   | {
-      readonly kind: "failPropose";
+      readonly kind: 'failPropose';
       readonly times: number;
       /** Not notLeader: a leader is only told so when it no longer leads. */
-      readonly code: "overrun" | "writeFailed";
+      readonly code: 'overrun' | 'writeFailed';
     }
   /** The origin forgets the live opening and tells nobody. Needs no target. */
-  | { readonly kind: "dropConsumer" };
+  | { readonly kind: 'dropConsumer' };
 
-export type FaultKind = FaultAction["kind"];
+export type FaultKind = FaultAction['kind'];
 
 export interface FaultPlan {
   readonly id: string;
@@ -100,6 +100,6 @@ export interface Plan {
   readonly expect: {
     readonly stallAtMostMs: Readonly<Record<DriverName, number>>;
     readonly covered: readonly FaultKind[];
-    readonly mirror: "running" | "blocked" | "diverged";
+    readonly mirror: 'running' | 'blocked' | 'diverged';
   };
 }

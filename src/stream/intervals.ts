@@ -2,7 +2,7 @@
  * Closed ranges of sequences, rising and merged, in one growable array of numbers: a gap of ten
  * million sequences costs one range. Adding behind the last range is O(1) amortised.
  */
-import type { SeqRange } from "./types.js";
+import type { SeqRange } from './types.js';
 
 export class IntervalSet {
   /** first, last, first, last, … */
@@ -34,16 +34,18 @@ export class IntervalSet {
   /** Whether every sequence of first … last is in the set. */
   covers(first: number, last: number): boolean {
     const at = this.#firstEndingFrom(first);
-    return (
-      at < this.#size &&
-      this.#bounds[2 * at]! <= first &&
-      this.#bounds[2 * at + 1]! >= last
-    );
+    return at < this.#size && this.#bounds[2 * at]! <= first && this.#bounds[2 * at + 1]! >= last;
   }
 
   /** Adds first … last; ranges that touch are merged. Empty ranges (last < first) add nothing. */
   add(first: number, last: number): void {
     if (last < first) return;
+    const end = 2 * this.#size;
+    if (end > 0 && this.#bounds[end - 1]! === first - 1) {
+      this.#bounds[end - 1] = last;
+      this.#count += last - first + 1;
+      return;
+    }
     const from = this.#firstEndingFrom(first - 1);
     let to = from;
     let low = first;
@@ -71,6 +73,11 @@ export class IntervalSet {
     if (to > from) this.#replace(from, to, left);
   }
 
+  clear(): void {
+    this.#size = 0;
+    this.#count = 0;
+  }
+
   /** The ranges, clipped to from … to. */
   ranges(from = 0, to = Number.MAX_SAFE_INTEGER): SeqRange[] {
     const ranges: SeqRange[] = [];
@@ -85,8 +92,7 @@ export class IntervalSet {
   /** How many sequences of from … to are in the set. */
   countWithin(from: number, to: number): number {
     let count = 0;
-    for (const range of this.ranges(from, to))
-      count += range.last - range.first + 1;
+    for (const range of this.ranges(from, to)) count += range.last - range.first + 1;
     return count;
   }
 
@@ -115,8 +121,7 @@ export class IntervalSet {
       grown.set(this.#bounds);
       this.#bounds = grown;
     }
-    if (to < this.#size)
-      this.#bounds.copyWithin(2 * (from + added), 2 * to, 2 * this.#size);
+    if (to < this.#size) this.#bounds.copyWithin(2 * (from + added), 2 * to, 2 * this.#size);
     for (let at = 0; at < bounds.length; at += 2) {
       this.#bounds[2 * from + at] = bounds[at]!;
       this.#bounds[2 * from + at + 1] = bounds[at + 1]!;

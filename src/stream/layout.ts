@@ -24,10 +24,12 @@
  *         28    4  zero
  *         32       name, zeros up to the size
  *
- * Sequences and counts are unsigned 64-bit on the wire and at most 2^53-1 in value.
+ * Sequences and counts are unsigned 64-bit on the wire and at most 2^53-1 in value, and no command
+ * reaches beyond sequence 2^53-1. Strings are UTF-8. What is said to be zero is not read.
  */
-import { LockstepError } from "../base/errors.js";
-import type { StoredMessage } from "./types.js";
+import { LockstepError } from '../base/errors.js';
+import { SEQ_MAX } from '../base/limits.js';
+import type { StoredMessage } from './types.js';
 
 export const KIND_MESSAGE = 1;
 export const KIND_SKIP = 2;
@@ -41,6 +43,7 @@ export const FIXED_BYTES = 32;
 
 const WORD = 4_294_967_296;
 const HIGH_MAX = 0x1f_ffff;
+const SUBJECT_BYTES_MAX = 0xffff;
 
 /** A DataView over the same bytes. */
 export function viewOf(bytes: Uint8Array): DataView {
@@ -50,24 +53,52 @@ export function viewOf(bytes: Uint8Array): DataView {
 /** Reads an unsigned 64-bit value; throws badRecord above 2^53-1. */
 export function readSafe(view: DataView, at: number): number {
   const high = view.getUint32(at + 4, true);
-  if (high > HIGH_MAX) throw badRecord(at, "a number of at most 2^53-1");
+  if (high > HIGH_MAX) throw badRecord(at, 'a number of at most 2^53-1');
   return high * WORD + view.getUint32(at, true);
 }
 
+/** Throws badRecord for what is no whole number from 0 to 2^53-1. */
 function writeSafe(view: DataView, at: number, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 0) throw badRecord(at, 'a number from 0 to 2^53-1');
   view.setUint32(at, value % WORD, true);
   view.setUint32(at + 4, Math.floor(value / WORD), true);
 }
 
-function padded(size: number): number {
-  return (size + 7) & ~7;
+/** Size of the record at `at`, padding included: the next one lies behind it. */
+export function recordSize(view: DataView, at: number): number {
+  return view.getUint32(at, true);
 }
 
-export function messageSize(
-  subject: number,
-  headers: number,
-  payload: number,
-): number {
+export function recordKind(view: DataView, at: number): number {
+  return view.getUint8(at + 4);
+}
+
+/** The sequence that the command at `at` follows; a message's own is one higher. */
+export function expectedOf(view: DataView, at: number): number {
+  return readSafe(view, at + 8);
+}
+
+/** Of the message at `at`: nanoseconds since 1970. */
+export function timestampOf(view: DataView, at: number): bigint {
+  return view.getBigInt64(at + 16, true);
+}
+
+/** Of the skipRange at `at`: how many sequences it passes over. */
+export function countOf(view: DataView, at: number): number {
+  return readSafe(view, at + 16);
+}
+
+/** Of the reset at `at`: the first sequence that the stream will have. */
+export function firstOf(view: DataView, at: number): number {
+  return readSafe(view, at + 16);
+}
+
+/** Plain arithmetic: 32-bit operators would wrap lengths that add up to more than 2^31. */
+function padded(size: number): number {
+  return Math.ceil(size / 8) * 8;
+}
+
+export function messageSize(subject: number, headers: number, payload: number): number {
   return padded(FIXED_BYTES + subject + headers + payload);
 }
 
@@ -79,7 +110,10 @@ export interface MessageFields {
   readonly payload: Uint8Array;
 }
 
-/** Writes a message command at `at`; the bytes there must be zero. Returns the offset behind it. */
+/**
+ * Writes a message command at `at`; the bytes there must be zero. Returns the offset behind it.
+ * Throws tooLarge for a subject of more than 65,535 bytes, badRecord for a sequence that is none.
+ */
 export function writeMessage(
   bytes: Uint8Array,
   view: DataView,
@@ -87,6 +121,10 @@ export function writeMessage(
   message: MessageFields,
 ): number {
   const { subject, headers, payload } = message;
+  if (subject.length > SUBJECT_BYTES_MAX) {
+    const found = `a subject of ${subject.length} bytes`;
+    throw new LockstepError('tooLarge', `${found}, at most ${SUBJECT_BYTES_MAX} can be stored`);
+  }
   const size = messageSize(subject.length, headers.length, payload.length);
   writeHead(view, at, size, KIND_MESSAGE, message.seq - 1);
   view.setUint16(at + 6, subject.length, true);
@@ -102,11 +140,7 @@ export function writeMessage(
   return at + size;
 }
 
-export function writeSkip(
-  view: DataView,
-  at: number,
-  expected: number,
-): number {
+export function writeSkip(view: DataView, at: number, expected: number): number {
   writeHead(view, at, SKIP_BYTES, KIND_SKIP, expected);
   return at + SKIP_BYTES;
 }
@@ -122,12 +156,7 @@ export function writeSkipRange(
   return at + RANGE_BYTES;
 }
 
-export function writeReset(
-  view: DataView,
-  at: number,
-  expected: number,
-  first: number,
-): number {
+export function writeReset(view: DataView, at: number, expected: number, first: number): number {
   writeHead(view, at, RANGE_BYTES, KIND_RESET, expected);
   writeSafe(view, at + 16, first);
   return at + RANGE_BYTES;
@@ -155,24 +184,17 @@ export function writeIdentity(
   return at + size;
 }
 
-function writeHead(
-  view: DataView,
-  at: number,
-  size: number,
-  kind: number,
-  expected: number,
-): void {
+function writeHead(view: DataView, at: number, size: number, kind: number, expected: number): void {
   view.setUint32(at, size, true);
   view.setUint8(at + 4, kind);
   writeSafe(view, at + 8, expected);
 }
 
 export function badRecord(at: number, expected: string): LockstepError {
-  return new LockstepError(
-    "badRecord",
-    `record at byte ${at}: expected ${expected}`,
-    { at, expected },
-  );
+  return new LockstepError('badRecord', `record at byte ${at}: expected ${expected}`, {
+    at,
+    expected,
+  });
 }
 
 /**
@@ -183,12 +205,12 @@ export function validateBatch(bytes: Uint8Array, count: number): void {
   const view = viewOf(bytes);
   let at = 0;
   for (let number = 0; number < count; number++) at += validateRecord(view, at);
-  if (at !== bytes.length) throw badRecord(at, "the end of the batch");
+  if (at !== bytes.length) throw badRecord(at, 'the end of the batch');
 }
 
 /**
- * Checks that `bytes` hold exactly `count` message commands whose sequences rise and are at most
- * 2^53-1; throws badRecord otherwise. What an origin delivers is checked so, once, by the leader.
+ * Checks that `bytes` hold exactly `count` message commands whose sequences rise; throws badRecord
+ * otherwise. What an origin delivers is checked so, once, by the leader.
  */
 export function validateMessages(bytes: Uint8Array, count: number): void {
   const view = viewOf(bytes);
@@ -196,56 +218,50 @@ export function validateMessages(bytes: Uint8Array, count: number): void {
   let previous = -1;
   for (let number = 0; number < count; number++) {
     const size = validateRecord(view, at);
-    if (view.getUint8(at + 4) !== KIND_MESSAGE)
-      throw badRecord(at + 4, "a message");
-    const expected = readSafe(view, at + 8);
-    if (expected <= previous || expected === Number.MAX_SAFE_INTEGER) {
-      throw badRecord(
-        at + 8,
-        "a sequence above the one before and at most 2^53-1",
-      );
-    }
+    if (recordKind(view, at) !== KIND_MESSAGE) throw badRecord(at + 4, 'a message');
+    const expected = expectedOf(view, at);
+    if (expected <= previous) throw badRecord(at + 8, 'a sequence above the one before');
     previous = expected;
     at += size;
   }
-  if (at !== bytes.length) throw badRecord(at, "the end of the batch");
+  if (at !== bytes.length) throw badRecord(at, 'the end of the batch');
 }
 
 /** Size of the record at `at`; throws badRecord when it is malformed. */
 function validateRecord(view: DataView, at: number): number {
   const left = view.byteLength - at;
-  if (left < SKIP_BYTES) throw badRecord(at, "another record");
-  const size = view.getUint32(at, true);
-  const kind = view.getUint8(at + 4);
-  if (size % 8 !== 0 || size > left)
-    throw badRecord(at, "a size that fits the batch");
-  readSafe(view, at + 8);
-  if (size !== sizeFrom(view, at, kind, size))
-    throw badRecord(at, `a size that fits kind ${kind}`);
+  if (left < SKIP_BYTES) throw badRecord(at, 'another record');
+  const size = recordSize(view, at);
+  const kind = recordKind(view, at);
+  if (size % 8 !== 0 || size > left) throw badRecord(at, 'a size that fits the batch');
+  if (size !== sizeFrom(view, at, kind, size)) throw badRecord(at, `a size that fits kind ${kind}`);
+  validateReach(view, at, kind);
   return size;
 }
 
-function sizeFrom(
-  view: DataView,
-  at: number,
-  kind: number,
-  size: number,
-): number {
+/** The size that the record's kind and lengths ask for. Lengths beyond `size` are not read. */
+function sizeFrom(view: DataView, at: number, kind: number, size: number): number {
   if (kind === KIND_SKIP) return SKIP_BYTES;
-  if (kind === KIND_SKIP_RANGE || kind === KIND_RESET) {
-    if (size >= RANGE_BYTES) readSafe(view, at + 16);
-    return RANGE_BYTES;
+  if (kind === KIND_SKIP_RANGE || kind === KIND_RESET) return RANGE_BYTES;
+  if (kind !== KIND_MESSAGE && kind !== KIND_IDENTITY) {
+    throw badRecord(at + 4, 'a kind from 1 to 5');
   }
-  if (kind !== KIND_MESSAGE && kind !== KIND_IDENTITY)
-    throw badRecord(at + 4, "a kind from 1 to 5");
   if (size < FIXED_BYTES) return FIXED_BYTES;
   const variable = view.getUint32(at + 24, true);
   if (kind === KIND_IDENTITY) return padded(FIXED_BYTES + variable);
-  return messageSize(
-    view.getUint16(at + 6, true),
-    variable,
-    view.getUint32(at + 28, true),
-  );
+  return messageSize(view.getUint16(at + 6, true), variable, view.getUint32(at + 28, true));
+}
+
+/** Throws badRecord when the command would take a store beyond sequence 2^53-1. */
+function validateReach(view: DataView, at: number, kind: number): void {
+  const room = SEQ_MAX - expectedOf(view, at);
+  if (kind === KIND_SKIP_RANGE && countOf(view, at) > room) {
+    throw badRecord(at + 16, 'a range that ends at 2^53-1 or before');
+  }
+  if (kind === KIND_RESET && firstOf(view, at) === 0) throw badRecord(at + 16, 'a first sequence');
+  if ((kind === KIND_MESSAGE || kind === KIND_SKIP) && room === 0) {
+    throw badRecord(at + 8, 'a sequence of at most 2^53-1');
+  }
 }
 
 /** The parts of the message record at `at`, as views. Sequence and sizes are trusted. */
@@ -255,8 +271,8 @@ export function readMessage(bytes: Uint8Array, at: number): StoredMessage {
   const headers = subject + view.getUint16(at + 6, true);
   const payload = headers + view.getUint32(at + 24, true);
   return {
-    seq: readSafe(view, at + 8) + 1,
-    timestamp: view.getBigInt64(at + 16, true),
+    seq: expectedOf(view, at) + 1,
+    timestamp: timestampOf(view, at),
     subject: bytes.subarray(subject, headers),
     headers: bytes.subarray(headers, payload),
     payload: bytes.subarray(payload, payload + view.getUint32(at + 28, true)),

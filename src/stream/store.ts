@@ -3,12 +3,14 @@
  * command by the sequence that it expects to follow, and keeps views of the bytes it was given. It
  * never copies, never decides, and knows nothing of terms.
  */
-import { invariant } from "../base/errors.js";
-import type { Hasher } from "../base/hasher.js";
-import { DIGEST_BLOCK } from "../base/limits.js";
-import { BlockDigester } from "./digests.js";
-import { IntervalSet } from "./intervals.js";
+import { invariant } from '../base/errors.js';
+import type { Hasher } from '../base/hasher.js';
+import { BlockDigester } from './digests.js';
+import { IntervalSet } from './intervals.js';
 import {
+  countOf,
+  expectedOf,
+  firstOf,
   KIND_IDENTITY,
   KIND_MESSAGE,
   KIND_RESET,
@@ -16,16 +18,15 @@ import {
   KIND_SKIP_RANGE,
   readIdentity,
   readMessage,
-  readSafe,
+  recordKind,
+  recordSize,
+  timestampOf,
   viewOf,
-} from "./layout.js";
-import { RecordIndex } from "./records.js";
-import type {
-  ApplyOutcome,
-  SeqRange,
-  StoredMessage,
-  StreamState,
-} from "./types.js";
+} from './layout.js';
+import { RecordIndex } from './records.js';
+import type { ApplyOutcome, SeqRange, StoredMessage, StreamState } from './types.js';
+
+export { blockOf } from './digests.js';
 
 /** The origin that this stream copies: set once, by the first command of its log. */
 export interface StoreIdentity {
@@ -48,8 +49,11 @@ interface Tally {
   skipped: number;
   seen: number;
   mismatched: number;
-  firstMismatch: ApplyOutcome["firstMismatch"];
+  firstMismatch: ApplyOutcome['firstMismatch'];
 }
+
+/** A byte order mark is part of a name. */
+const NAME_DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class Store {
   readonly #hasher: Hasher;
@@ -57,8 +61,6 @@ export class Store {
   /** Passed-over sequences, those before the first message included. */
   readonly #skipped = new IntervalSet();
   readonly #digester: BlockDigester;
-  /** First and last as upstream keeps them: first is 0 only while the store is untouched. */
-  #first = 0;
   #last = 0;
   #lastTime = 0n;
   #identity: StoreIdentity | null = null;
@@ -76,7 +78,7 @@ export class Store {
     return this.#records.count;
   }
 
-  /** Timestamp of the last message; skips leave it as it is (upstream #8327). */
+  /** Timestamp of the last message; skips leave it as it is (nats-server #8327). */
   get lastTime(): bigint {
     return this.#lastTime;
   }
@@ -92,60 +94,50 @@ export class Store {
 
   state(): StreamState {
     const messages = this.#records.count;
-    const deleted = messages > 0 ? this.#last - this.#first + 1 - messages : 0;
-    return { first: this.#first, last: this.#last, messages, deleted };
+    const last = this.#last;
+    if (messages === 0) return { first: last === 0 ? 0 : last + 1, last, messages, deleted: 0 };
+    const first = this.#records.firstSeq;
+    return { first, last, messages, deleted: last - first + 1 - messages };
   }
 
   /** Interior gaps, rising: what is passed over between first and last. */
   gaps(): SeqRange[] {
-    return this.messages === 0
-      ? []
-      : this.#skipped.ranges(this.#first, this.#last);
+    return this.messages === 0 ? [] : this.#skipped.ranges(this.#records.firstSeq, this.#last);
   }
 
+  /** The message at a sequence, its parts as views of the bytes it came in. */
   read(seq: number): StoredMessage | undefined {
-    const record = this.#records.find(seq);
-    return record === undefined ? undefined : readMessage(record, 0);
+    const place = this.#records.find(seq);
+    return place === undefined ? undefined : readMessage(place.bytes, place.at);
   }
 
   /**
    * Applies the commands of one entry, each judged by itself: at or below last is a counted no-op,
    * equal to what is expected is applied, beyond it is a mismatch and is left out. `bytes` hold
-   * `count` well-formed commands and must never change again.
+   * `count` well-formed commands and must never change again. Source: nats-server #8045 for ranges
+   * that straddle last; design section 5, rule 6.
    */
   apply(bytes: Uint8Array, count: number): ApplyOutcome {
-    const tally: Tally = {
-      stored: 0,
-      skipped: 0,
-      seen: 0,
-      mismatched: 0,
-      firstMismatch: null,
-    };
+    const tally: Tally = { stored: 0, skipped: 0, seen: 0, mismatched: 0, firstMismatch: null };
     const view = viewOf(bytes);
     let at = 0;
     let left = count;
     while (left > 0) {
-      const kind = view.getUint8(at + 4);
-      const taken =
-        kind === KIND_MESSAGE
-          ? this.#applyMessages(bytes, view, at, left, tally)
-          : 0;
-      if (taken > 0) {
-        at = this.#runEnd;
-        left -= taken;
+      const stored = tally.stored;
+      const end = this.#applyMessages(bytes, view, at, left, tally);
+      if (end > at) {
+        left -= tally.stored - stored;
+        at = end;
         continue;
       }
-      this.#applyOne(bytes, view, at, kind, tally);
-      at += view.getUint32(at, true);
+      this.#applyOne(bytes, view, at, tally);
+      at += recordSize(view, at);
       left--;
     }
     return tally;
   }
 
-  /** Offset behind the run that #applyMessages took last. */
-  #runEnd = 0;
-
-  /** Takes as many messages as follow one another from last + 1 on; returns how many. */
+  /** Takes the messages that follow last one by one; returns the offset behind them. */
   #applyMessages(
     bytes: Uint8Array,
     view: DataView,
@@ -153,51 +145,37 @@ export class Store {
     most: number,
     tally: Tally,
   ): number {
+    const before = this.#last;
     let at = start;
-    let taken = 0;
     let tail = start;
-    while (taken < most) {
-      if (view.getUint8(at + 4) !== KIND_MESSAGE) break;
-      if (readSafe(view, at + 8) !== this.#last + taken) break;
+    let count = 0;
+    while (count < most) {
+      if (recordKind(view, at) !== KIND_MESSAGE || expectedOf(view, at) !== before + count) break;
       tail = at;
-      at += view.getUint32(at, true);
-      taken++;
+      at += recordSize(view, at);
+      count++;
     }
-    if (taken === 0) return 0;
-    const firstSeq = this.#last + 1;
-    if (this.#records.count === 0) this.#first = firstSeq;
-    this.#last += taken;
-    this.#lastTime = view.getBigInt64(tail + 16, true);
-    this.#records.append(bytes, start, at - start, {
-      firstSeq,
-      lastSeq: this.#last,
-      count: taken,
-    });
-    this.#runEnd = at;
-    tally.stored += taken;
-    return taken;
+    if (count === 0) return start;
+    this.#last = before + count;
+    this.#lastTime = timestampOf(view, tail);
+    const run = { firstSeq: before + 1, lastSeq: this.#last, count };
+    this.#records.append(bytes, start, at - start, run);
+    tally.stored += count;
+    return at;
   }
 
-  #applyOne(
-    bytes: Uint8Array,
-    view: DataView,
-    at: number,
-    kind: number,
-    tally: Tally,
-  ): void {
-    const expected = readSafe(view, at + 8);
+  /** Anything but a message that follows last. */
+  #applyOne(bytes: Uint8Array, view: DataView, at: number, tally: Tally): void {
+    const expected = expectedOf(view, at);
+    const kind = recordKind(view, at);
     switch (kind) {
       case KIND_MESSAGE:
       case KIND_SKIP:
         return this.#passOver(expected, expected + 1, tally);
       case KIND_SKIP_RANGE:
-        return this.#passOver(
-          expected,
-          expected + readSafe(view, at + 16),
-          tally,
-        );
+        return this.#passOver(expected, expected + countOf(view, at), tally);
       case KIND_RESET:
-        return this.#reset(expected, readSafe(view, at + 16), tally);
+        return this.#reset(expected, firstOf(view, at), tally);
       case KIND_IDENTITY:
         return this.#identify(readIdentity(bytes, at), expected, tally);
       default:
@@ -207,7 +185,7 @@ export class Store {
 
   /** A message comes here only when it does not follow last, so it is never passed over. */
   #passOver(expected: number, end: number, tally: Tally): void {
-    if (end <= this.#last) {
+    if (end <= this.#last || end <= expected) {
       tally.seen++;
       return;
     }
@@ -218,29 +196,24 @@ export class Store {
     tally.skipped += end - this.#last;
     this.#skipped.add(this.#last + 1, end);
     this.#last = end;
-    if (this.#records.count === 0) this.#first = end + 1;
   }
 
-  /** Only an empty stream jumps (upstream #4249); nothing is stored. */
+  /** Only a stream without messages jumps (nats-server #4249); nothing is stored. */
   #reset(expected: number, first: number, tally: Tally): void {
-    if (this.#records.count > 0 && first - 1 > this.#last)
-      this.#mismatch(expected, tally);
+    if (this.#records.count > 0 && first - 1 > this.#last) this.#mismatch(expected, tally);
     else this.#passOver(expected, first - 1, tally);
   }
 
+  /** The first identity stays; what an identity expects does not matter. */
   #identify(
     found: { readonly name: Uint8Array; readonly created: bigint },
     expected: number,
     tally: Tally,
   ): void {
-    const name = new TextDecoder().decode(found.name);
-    if (this.#identity === null)
-      this.#identity = { name, created: found.created };
-    else if (
-      this.#identity.name === name &&
-      this.#identity.created === found.created
-    )
-      tally.seen++;
+    const name = NAME_DECODER.decode(found.name);
+    const { created } = found;
+    if (this.#identity === null) this.#identity = { name, created };
+    else if (this.#identity.name === name && this.#identity.created === created) tally.seen++;
     else this.#mismatch(expected, tally);
   }
 
@@ -250,11 +223,8 @@ export class Store {
   }
 
   /** Digests of all blocks with a message; those that are complete are kept for the next call. */
-  blockDigests(): {
-    readonly blocks: Float64Array;
-    readonly digests: BigUint64Array;
-  } {
-    return this.#digester.digests(this.#first, this.#last);
+  blockDigests(): { readonly blocks: Float64Array; readonly digests: BigUint64Array } {
+    return this.#digester.digests(this.#last);
   }
 
   /** Every message of a range by its parts, rising. At most a few blocks at a time. */
@@ -262,11 +232,7 @@ export class Store {
     const parts: PartDigests[] = [];
     for (const slice of this.#records.slices(range.first, range.last)) {
       const view = viewOf(slice.bytes);
-      for (
-        let at = 0;
-        at < slice.bytes.length;
-        at += view.getUint32(at, true)
-      ) {
+      for (let at = 0; at < slice.bytes.length; at += recordSize(view, at)) {
         parts.push(digestParts(readMessage(slice.bytes, at), this.#hasher));
       }
     }
@@ -274,10 +240,7 @@ export class Store {
   }
 }
 
-export function digestParts(
-  message: StoredMessage,
-  hasher: Hasher,
-): PartDigests {
+export function digestParts(message: StoredMessage, hasher: Hasher): PartDigests {
   return {
     seq: message.seq,
     timestamp: message.timestamp,
@@ -289,7 +252,8 @@ export function digestParts(
 
 /**
  * Extends a running hash by one applied entry and what came of it: two replicas that applied the
- * same entries with the same outcome have the same hash.
+ * same entries with the same outcome have the same hash. The outcome's numbers are hashed, not
+ * summed: two commands seen must not look like one stored and one mismatched.
  */
 export function chainHash(
   hash: bigint,
@@ -297,15 +261,11 @@ export function chainHash(
   outcome: ApplyOutcome,
   hasher: Hasher,
 ): bigint {
-  const entry = hasher.hash64(bytes, hash);
-  const { stored, skipped, seen, mismatched } = outcome;
-  return BigInt.asUintN(
-    64,
-    entry + BigInt(stored * 3 + seen * 5 + mismatched * 7) + BigInt(skipped),
-  );
-}
-
-/** The block of a sequence: block b holds b * 1024 + 1 … (b + 1) * 1024. */
-export function blockOf(seq: number): number {
-  return Math.floor((seq - 1) / DIGEST_BLOCK);
+  const numbers = new Uint8Array(32);
+  const view = viewOf(numbers);
+  view.setFloat64(0, outcome.stored, true);
+  view.setFloat64(8, outcome.skipped, true);
+  view.setFloat64(16, outcome.seen, true);
+  view.setFloat64(24, outcome.mismatched, true);
+  return hasher.hash64(numbers, hasher.hash64(bytes, hash));
 }

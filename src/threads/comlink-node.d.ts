@@ -1,12 +1,7 @@
 /** comlink ships this adapter without types for its .mjs file. */
-declare module "comlink/dist/esm/node-adapter.mjs" {
-  import type { Endpoint } from "comlink";
+declare module 'comlink/dist/esm/node-adapter.mjs' {
+  import type { MessagePort, Worker } from 'node:worker_threads';
+  import type { Endpoint } from 'comlink';
 
-  interface NodeEndpoint {
-    postMessage(message: unknown, transfer?: never): void;
-    on(type: string, listener: (...args: never[]) => void): unknown;
-    off(type: string, listener: (...args: never[]) => void): unknown;
-    start?: () => void;
-  }
-  export default function nodeEndpoint(port: NodeEndpoint): Endpoint;
+  export default function nodeEndpoint(port: Worker | MessagePort): Endpoint;
 }

@@ -2,14 +2,10 @@
  * The control plane: comlink over a worker's own port. Each call is raced against the worker's exit
  * and a deadline, and answers with a value or an error's data, never with a hang.
  */
-import {
-  Worker,
-  type TransferListItem,
-  type WorkerOptions,
-} from "node:worker_threads";
-import * as Comlink from "comlink";
-import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
-import { LockstepError, type Reply } from "../base/errors.js";
+import { Worker, type TransferListItem, type WorkerOptions } from 'node:worker_threads';
+import * as Comlink from 'comlink';
+import nodeEndpoint from 'comlink/dist/esm/node-adapter.mjs';
+import { LockstepError, type Reply } from '../base/errors.js';
 
 type Calls<T> = {
   readonly [K in keyof T]: T[K] extends (...args: infer A) => Reply<infer R>
@@ -36,12 +32,11 @@ export class ControlledWorker<T extends object> {
     this.name = name;
     this.#worker = new Worker(file, { ...options, name });
     this.#remote = Comlink.wrap<T>(nodeEndpoint(this.#worker));
-    this.#worker.on("error", (error) => {
-      this.#error =
-        error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#worker.on('error', (error) => {
+      this.#error = error instanceof Error ? (error.stack ?? error.message) : String(error);
     });
     this.#exited = new Promise((resolve) => {
-      this.#worker.once("exit", (code) => {
+      this.#worker.once('exit', (code) => {
         this.#exit = { code, error: this.#error };
         resolve(this.#exit);
       });
@@ -65,17 +60,14 @@ export class ControlledWorker<T extends object> {
   /** Errors: timeout (outcome unknown), workerExited, and whatever code the worker answers with. */
   async call<K extends keyof T & string>(
     method: K,
-    args: Calls<T>[K]["args"],
+    args: Calls<T>[K]['args'],
     options: {
       readonly deadlineMs: number;
       readonly transfer?: TransferListItem[];
     },
-  ): Promise<Calls<T>[K]["value"]> {
+  ): Promise<Calls<T>[K]['value']> {
     if (this.#exit !== null) throw this.#gone(method);
-    const sent =
-      options.transfer === undefined
-        ? args
-        : withTransfer(args, options.transfer);
+    const sent = options.transfer === undefined ? args : withTransfer(args, options.transfer);
     const remote = this.#remote as unknown as Record<
       string,
       (...all: unknown[]) => Promise<unknown>
@@ -84,25 +76,17 @@ export class ControlledWorker<T extends object> {
     const deadline = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         const text = `${this.name}: no answer to ${method} within ${options.deadlineMs} ms`;
-        reject(
-          new LockstepError("timeout", text, { worker: this.name, method }),
-        );
+        reject(new LockstepError('timeout', text, { worker: this.name, method }));
       }, options.deadlineMs);
     });
     const gone = this.#exited.then(() => {
       throw this.#gone(method);
     });
     try {
-      const call = remote[method]!(...(sent as unknown[])) as Promise<
-        Reply<Calls<T>[K]["value"]>
-      >;
+      const call = remote[method]!(...(sent as unknown[])) as Promise<Reply<Calls<T>[K]['value']>>;
       const reply = await Promise.race([call, deadline, gone]);
       if (reply.ok) return reply.value;
-      throw new LockstepError(
-        reply.error.code,
-        reply.error.message,
-        reply.error.detail,
-      );
+      throw new LockstepError(reply.error.code, reply.error.message, reply.error.detail);
     } finally {
       clearTimeout(timer);
     }
@@ -117,21 +101,14 @@ export class ControlledWorker<T extends object> {
   #gone(method: string): LockstepError {
     const exit = this.#exit;
     const why = exit?.error ?? `code ${exit?.code ?? 0}`;
-    return new LockstepError(
-      "workerExited",
-      `${this.name} ended before ${method}: ${why}`,
-      {
-        worker: this.name,
-        method,
-      },
-    );
+    return new LockstepError('workerExited', `${this.name} ended before ${method}: ${why}`, {
+      worker: this.name,
+      method,
+    });
   }
 }
 
-function withTransfer(
-  args: unknown[],
-  transfer: TransferListItem[],
-): unknown[] {
+function withTransfer(args: unknown[], transfer: TransferListItem[]): unknown[] {
   const [first, ...rest] = args;
   return [Comlink.transfer(first, transfer), ...rest];
 }

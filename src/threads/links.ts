@@ -1,35 +1,35 @@
 /** The two kinds of link of a replica's thread: to a peer and to the origin. Both are MessagePorts. */
-import { receiveMessageOnPort, type MessagePort } from "node:worker_threads";
-import type { OriginCommand, OriginFrame } from "../mirror/types.js";
-import type { Entry, Message } from "../raft/types.js";
-import type { PackedBytes, SegmentCarrier, SegmentTable } from "./segments.js";
-import { SegmentSender } from "./segments.js";
+import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
+import type { OriginCommand, OriginFrame } from '../mirror/types.js';
+import type { Entry, Message } from '../raft/types.js';
+import type { PackedBytes, SegmentCarrier, SegmentTable } from './segments.js';
+import { SegmentSender } from './segments.js';
 
-type PackedEntry = Omit<Entry, "bytes"> & { readonly bytes: PackedBytes };
-type PackedFrame = Omit<Extract<OriginFrame, { type: "deliver" }>, "bytes"> & {
+type PackedEntry = Omit<Entry, 'bytes'> & { readonly bytes: PackedBytes };
+type PackedFrame = Omit<Extract<OriginFrame, { type: 'deliver' }>, 'bytes'> & {
   readonly bytes: PackedBytes;
 };
 
 /** What crosses a link: a segment once, then what refers to it. */
 type Parcel =
-  | { readonly kind: "segment"; readonly carrier: SegmentCarrier }
-  | { readonly kind: "message"; readonly message: Message }
+  | { readonly kind: 'segment'; readonly carrier: SegmentCarrier }
+  | { readonly kind: 'message'; readonly message: Message }
   | {
-      readonly kind: "append";
-      readonly message: Message & { type: "append" };
+      readonly kind: 'append';
+      readonly message: Message & { type: 'append' };
       readonly entries: readonly PackedEntry[];
     }
-  | { readonly kind: "frame"; readonly frame: OriginFrame }
-  | { readonly kind: "deliver"; readonly frame: PackedFrame }
-  | { readonly kind: "command"; readonly command: OriginCommand }
-  | { readonly kind: "dropConsumer" };
+  | { readonly kind: 'frame'; readonly frame: OriginFrame }
+  | { readonly kind: 'deliver'; readonly frame: PackedFrame }
+  | { readonly kind: 'command'; readonly command: OriginCommand }
+  | { readonly kind: 'dropConsumer' };
 
 /** What a link delivers: one of these at a time, in the order in which it was sent. */
 export type Received =
-  | { readonly kind: "message"; readonly message: Message }
-  | { readonly kind: "frame"; readonly frame: OriginFrame }
-  | { readonly kind: "command"; readonly command: OriginCommand }
-  | { readonly kind: "dropConsumer" };
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'frame'; readonly frame: OriginFrame }
+  | { readonly kind: 'command'; readonly command: OriginCommand }
+  | { readonly kind: 'dropConsumer' };
 
 /**
  * One end of a link. Messages are pulled, not pushed: `wake` is called when something waits, and
@@ -48,7 +48,7 @@ export class Link {
     this.#port = port;
     this.#table = table;
     this.#sender = new SegmentSender(table);
-    port.on("message", (parcel: Parcel) => {
+    port.on('message', (parcel: Parcel) => {
       const received = this.#open(parcel);
       if (received === undefined) return;
       this.#ahead.push(received);
@@ -70,8 +70,8 @@ export class Link {
   }
 
   sendMessage(message: Message): void {
-    if (message.type !== "append" || message.entries.length === 0) {
-      this.#post({ kind: "message", message });
+    if (message.type !== 'append' || message.entries.length === 0) {
+      this.#post({ kind: 'message', message });
       return;
     }
     const entries = message.entries.map((entry) => ({
@@ -79,27 +79,27 @@ export class Link {
       bytes: this.#pack(entry.bytes),
     }));
     this.#post({
-      kind: "append",
+      kind: 'append',
       message: { ...message, entries: [] },
       entries,
     });
   }
 
   sendFrame(frame: OriginFrame): void {
-    if (frame.type !== "deliver") this.#post({ kind: "frame", frame });
+    if (frame.type !== 'deliver') this.#post({ kind: 'frame', frame });
     else
       this.#post({
-        kind: "deliver",
+        kind: 'deliver',
         frame: { ...frame, bytes: this.#pack(frame.bytes) },
       });
   }
 
   sendCommand(command: OriginCommand): void {
-    this.#post({ kind: "command", command });
+    this.#post({ kind: 'command', command });
   }
 
   sendDropConsumer(): void {
-    this.#post({ kind: "dropConsumer" });
+    this.#post({ kind: 'dropConsumer' });
   }
 
   close(): void {
@@ -109,7 +109,7 @@ export class Link {
 
   #pack(bytes: Uint8Array): PackedBytes {
     return this.#sender.pack(bytes, (carrier) => {
-      this.#post({ kind: "segment", carrier });
+      this.#post({ kind: 'segment', carrier });
     });
   }
 
@@ -119,8 +119,7 @@ export class Link {
 
   #receive(): Received | undefined {
     for (;;) {
-      const next = receiveMessageOnPort(this.#port) as
-        { message: Parcel } | undefined;
+      const next = receiveMessageOnPort(this.#port) as { message: Parcel } | undefined;
       if (next === undefined) return undefined;
       const received = this.#open(next.message);
       if (received !== undefined) return received;
@@ -129,22 +128,22 @@ export class Link {
 
   #open(parcel: Parcel): Received | undefined {
     switch (parcel.kind) {
-      case "segment":
+      case 'segment':
         this.#table.add(parcel.carrier.segment, parcel.carrier.memory);
         return undefined;
-      case "append": {
+      case 'append': {
         const entries = parcel.entries.map((entry) => ({
           ...entry,
           bytes: this.#table.unpack(entry.bytes),
         }));
-        return { kind: "message", message: { ...parcel.message, entries } };
+        return { kind: 'message', message: { ...parcel.message, entries } };
       }
-      case "deliver": {
+      case 'deliver': {
         const frame = {
           ...parcel.frame,
           bytes: this.#table.unpack(parcel.frame.bytes),
         };
-        return { kind: "frame", frame };
+        return { kind: 'frame', frame };
       }
       default:
         return parcel;

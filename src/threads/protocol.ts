@@ -2,20 +2,16 @@
  * What the main thread and the workers say to each other. Control calls go over comlink and answer
  * with a Reply; what a worker tells unasked goes over its report port.
  */
-import type { MessagePort } from "node:worker_threads";
-import type { Reply } from "../base/errors.js";
-import type { Member, Slot } from "../base/member.js";
-import type { MemberView } from "../election/conductor.js";
-import type { ReplicaEvent, ReplicaStatus } from "../replica/types.js";
-import type { Arm } from "../scenario/arms.js";
-import type { FaultAction, OriginPlan, Plan } from "../scenario/types.js";
-import type { SkipEncoding } from "../mirror/types.js";
-import type { SeqRange } from "../stream/types.js";
-import type {
-  CopyReport,
-  LedgerReport,
-  RecordDigest,
-} from "../verdict/types.js";
+import type { MessagePort } from 'node:worker_threads';
+import type { Reply } from '../base/errors.js';
+import type { Member, Slot } from '../base/member.js';
+import type { MemberView } from '../election/conductor.js';
+import type { ReplicaEvent, ReplicaStatus } from '../replica/types.js';
+import type { Arm } from '../scenario/arms.js';
+import type { FaultAction, OriginPlan } from '../scenario/types.js';
+import type { SkipEncoding } from '../mirror/types.js';
+import type { SeqRange } from '../stream/types.js';
+import type { CopyReport, LedgerReport, RecordDigest } from '../verdict/types.js';
 
 export interface ReplicaStart {
   readonly slot: Slot;
@@ -39,22 +35,14 @@ export interface ReplicaStart {
 }
 
 /** Faults that main asks of a member; kill is main's own (it ends the worker). */
-export type MemberFault = Exclude<
-  FaultAction,
-  { kind: "kill" | "dropConsumer" }
->;
+export type MemberFault = Exclude<FaultAction, { kind: 'kill' | 'dropConsumer' }>;
 
 export interface ReplicaControl {
-  start(
-    start: ReplicaStart,
-  ): Reply<{ readonly threadId: number; readonly file: string }>;
+  start(start: ReplicaStart): Reply<{ readonly threadId: number; readonly file: string }>;
   probe(): Reply<MemberView>;
-  campaign(order: {
-    readonly term: number;
-    readonly deadLeader: Member | null;
-  }): Reply<null>;
+  campaign(order: { readonly term: number; readonly deadLeader: Member | null }): Reply<null>;
   /** Resolves once the fault is in force; freeze resolves when the member wakes. */
-  inject(fault: MemberFault, to: Member | "best" | null): Reply<null>;
+  inject(fault: MemberFault, to: Member | 'best' | null): Reply<null>;
   status(): Reply<ReplicaStatus>;
   report(): Reply<CopyReport>;
   records(range: SeqRange): Reply<readonly RecordDigest[]>;
@@ -106,7 +94,7 @@ export interface ProgressMark {
 
 export type ReplicaReport =
   | {
-      readonly kind: "turn";
+      readonly kind: 'turn';
       readonly view: MemberView | null;
       readonly serving: boolean;
       readonly events: readonly TimedEvent[];
@@ -115,37 +103,20 @@ export type ReplicaReport =
       readonly lateMs: number;
     }
   | {
-      readonly kind: "fault";
+      readonly kind: 'fault';
       readonly at: number;
-      readonly state: "installed" | "healed";
+      readonly state: 'installed' | 'healed';
       readonly atMs: number;
     }
   | {
-      readonly kind: "fault";
+      readonly kind: 'fault';
       readonly at: number;
-      readonly state: "skipped";
+      readonly state: 'skipped';
       readonly reason: string;
       readonly atMs: number;
     };
 
 export type OriginReport =
-  | { readonly kind: "firstDelivery"; readonly atMs: number }
+  | { readonly kind: 'firstDelivery'; readonly atMs: number }
   /** Everything that the origin holds was handed out at least once, its sentinel included. */
-  | { readonly kind: "handedOut"; readonly atMs: number }
-  | {
-      readonly kind: "dropped";
-      readonly opening: boolean;
-      readonly atMs: number;
-    };
-
-export type ClusterPlan = Pick<
-  Plan,
-  | "replicas"
-  | "seed"
-  | "skip"
-  | "timeScale"
-  | "election"
-  | "faults"
-  | "beyondQuorum"
-  | "origin"
->;
+  | { readonly kind: 'handedOut'; readonly atMs: number };

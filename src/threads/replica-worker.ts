@@ -2,39 +2,31 @@
  * A replica's thread: wires ports to the host loop and answers the control plane. It knows neither
  * scenario nor verdict; what it sees it reports to the main thread once a turn.
  */
-import { threadId } from "node:worker_threads";
-import { LockstepError, toErrorData, type Reply } from "../base/errors.js";
-import type { Hasher } from "../base/hasher.js";
-import { TICK_MS } from "../base/limits.js";
-import type { Member } from "../base/member.js";
-import { createPrng } from "../base/prng.js";
-import type { MemberView } from "../election/conductor.js";
-import type { OriginFrame } from "../mirror/types.js";
-import type { Message } from "../raft/types.js";
-import { ReplicaHost, type Inbox } from "../replica/host.js";
-import type { HostIo, Input, ReplicaView } from "../replica/types.js";
-import { Arms, type Arm } from "../scenario/arms.js";
-import { FaultBudget } from "../scenario/budget.js";
-import type { FaultAction } from "../scenario/types.js";
-import { copyReport } from "../verdict/copy.js";
-import { monotonicMs } from "./clock.js";
-import { Link } from "./links.js";
-import type { MemberFault, ReplicaControl, ReplicaStart } from "./protocol.js";
-import { Reporter } from "./reporter.js";
-import { SegmentTable } from "./segments.js";
+import { threadId } from 'node:worker_threads';
+import { LockstepError, type Reply } from '../base/errors.js';
+import type { Hasher } from '../base/hasher.js';
+import { TICK_MS } from '../base/limits.js';
+import type { Member } from '../base/member.js';
+import { createPrng } from '../base/prng.js';
+import type { MemberView } from '../election/conductor.js';
+import type { OriginFrame } from '../mirror/types.js';
+import type { Message } from '../raft/types.js';
+import { ReplicaHost, type Inbox } from '../replica/host.js';
+import type { HostIo, Input, ReplicaView } from '../replica/types.js';
+import { Arms, type Arm } from '../scenario/arms.js';
+import { FaultBudget } from '../scenario/budget.js';
+import type { FaultAction } from '../scenario/types.js';
+import { copyReport } from '../verdict/copy.js';
+import { monotonicMs } from './clock.js';
+import { Link } from './links.js';
+import type { MemberFault, ReplicaControl, ReplicaStart } from './protocol.js';
+import { answer } from './reply.js';
+import { Reporter } from './reporter.js';
+import { SegmentTable } from './segments.js';
 
 /** Blocks the calling thread: nothing of it runs meanwhile, timers and ports included. */
 function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
-/** Runs a control call; what it throws becomes the error of its reply. */
-function answer<T>(call: () => T): Reply<T> {
-  try {
-    return { ok: true, value: call() };
-  } catch (error) {
-    return { ok: false, error: toErrorData(error) };
-  }
 }
 
 export class ReplicaWorker implements ReplicaControl {
@@ -60,34 +52,29 @@ export class ReplicaWorker implements ReplicaControl {
   }
 
   campaign(order: { term: number; deadLeader: Member | null }): Reply<null> {
-    return answer(() => this.#replica.order({ type: "campaign", ...order }));
+    return answer(() => this.#replica.order({ type: 'campaign', ...order }));
   }
 
-  inject(fault: MemberFault, to: Member | "best" | null): Reply<null> {
+  inject(fault: MemberFault, to: Member | 'best' | null): Reply<null> {
     return answer(() => {
       this.#replica.enact(fault, to);
       return null;
     });
   }
 
-  status(): ReturnType<ReplicaControl["status"]> {
+  status(): ReturnType<ReplicaControl['status']> {
     return answer(() => this.#replica.host.replica.status());
   }
 
-  report(): ReturnType<ReplicaControl["report"]> {
+  report(): ReturnType<ReplicaControl['report']> {
     return answer(() => copyReport(this.#replica.host.replica.store));
   }
 
-  records(range: {
-    first: number;
-    last: number;
-  }): ReturnType<ReplicaControl["records"]> {
-    return answer(() =>
-      this.#replica.host.replica.store.recordDigests(range.first, range.last),
-    );
+  records(range: { first: number; last: number }): ReturnType<ReplicaControl['records']> {
+    return answer(() => this.#replica.host.replica.store.partDigests(range));
   }
 
-  lastSeen(): ReturnType<ReplicaControl["lastSeen"]> {
+  lastSeen(): ReturnType<ReplicaControl['lastSeen']> {
     return answer(() => [...this.#replica.arms.lastSeen()]);
   }
 
@@ -101,7 +88,7 @@ export class ReplicaWorker implements ReplicaControl {
 
   get #replica(): RunningReplica {
     if (this.#running !== null) return this.#running;
-    throw new LockstepError("harness", "the replica was not started");
+    throw new LockstepError('harness', 'the replica was not started');
   }
 }
 
@@ -119,17 +106,13 @@ class RunningReplica {
 
   constructor(start: ReplicaStart, hasher: Hasher) {
     this.#start = start;
-    this.#budget = new FaultBudget(
-      new Int32Array(start.budget),
-      start.tolerated,
-    );
+    this.#budget = new FaultBudget(new Int32Array(start.budget), start.tolerated);
     this.arms = new Arms(start.arms, start.slot, this.#budget);
     const table = new SegmentTable();
     const wake = (): void => {
       this.#turn();
     };
-    for (const peer of start.peers)
-      this.#peers.set(peer.member, new Link(peer.port, table, wake));
+    for (const peer of start.peers) this.#peers.set(peer.member, new Link(peer.port, table, wake));
     this.#origin = new Link(start.origin, table, wake);
     this.#inbox = new PortInbox([...this.#peers.values()], this.#origin);
     this.#reporter = new Reporter(start.reports, start.member);
@@ -157,30 +140,31 @@ class RunningReplica {
 
   /** Makes this member heard by all peers; their answers show in its next views. */
   probe(): MemberView {
-    this.order({ type: "probe" });
+    this.#reporter.watch();
+    this.order({ type: 'probe' });
     return this.#reporter.viewOf(this.host.replica);
   }
 
-  enact(action: FaultAction, to: Member | "best" | null): void {
+  enact(action: FaultAction, to: Member | 'best' | null): void {
     switch (action.kind) {
-      case "stepDown":
-        this.host.input({ type: "stepDown", to });
+      case 'stepDown':
+        this.host.input({ type: 'stepDown', to });
         break;
-      case "failPropose":
+      case 'failPropose':
         this.host.input({
-          type: "failPropose",
+          type: 'failPropose',
           count: action.times,
           code: action.code,
         });
         break;
-      case "freeze":
+      case 'freeze':
         this.#reporter.flush(this.host);
         blockFor(action.forMs);
         break;
-      case "dropConsumer":
+      case 'dropConsumer':
         this.#origin.sendDropConsumer();
         break;
-      case "kill":
+      case 'kill':
         this.#reporter.flush(this.host);
         process.exit(0);
     }
@@ -226,11 +210,7 @@ class RunningReplica {
   }
 
   #fireDue(replica: ReplicaView): void {
-    for (
-      let arm = this.arms.due(replica);
-      arm !== undefined;
-      arm = this.arms.due(replica)
-    ) {
+    for (let arm = this.arms.due(replica); arm !== undefined; arm = this.arms.due(replica)) {
       this.#fire(arm);
     }
   }
@@ -238,28 +218,21 @@ class RunningReplica {
   #fire(arm: Arm): void {
     const { action } = arm.fault;
     const slot = this.#start.slots.indexOf(this.#start.slot);
-    const breaks = action.kind === "freeze" || action.kind === "kill";
+    const breaks = action.kind === 'freeze' || action.kind === 'kill';
     if (breaks && !this.#budget.break(slot)) {
-      this.#reporter.skipped(
-        arm.at,
-        "it would break more than the cluster tolerates",
-      );
+      this.#reporter.skipped(arm.at, 'it would break more than the cluster tolerates');
       return;
     }
-    this.#reporter.fault(arm.at, "installed");
+    this.#reporter.fault(arm.at, 'installed');
     this.enact(action, this.#transferTarget(action));
-    if (action.kind !== "freeze") return;
+    if (action.kind !== 'freeze') return;
     this.#budget.mend(slot);
-    this.#reporter.fault(arm.at, "healed");
+    this.#reporter.fault(arm.at, 'healed');
   }
 
-  #transferTarget(action: FaultAction): Member | "best" | null {
-    if (
-      action.kind !== "stepDown" ||
-      action.to === null ||
-      action.to === "best"
-    ) {
-      return action.kind === "stepDown" ? action.to : null;
+  #transferTarget(action: FaultAction): Member | 'best' | null {
+    if (action.kind !== 'stepDown' || action.to === null || action.to === 'best') {
+      return action.kind === 'stepDown' ? action.to : null;
     }
     return this.#start.members[this.#start.slots.indexOf(action.to)] ?? null;
   }
@@ -289,14 +262,14 @@ class PortInbox implements Inbox {
   peer(): Message | undefined {
     for (let tried = 0; tried < this.#peers.length; tried++) {
       const received = this.#peers[this.#next++ % this.#peers.length]!.take();
-      if (received?.kind === "message") return received.message;
+      if (received?.kind === 'message') return received.message;
     }
     return undefined;
   }
 
   frame(): OriginFrame | undefined {
     const received = this.#origin.take();
-    return received?.kind === "frame" ? received.frame : undefined;
+    return received?.kind === 'frame' ? received.frame : undefined;
   }
 
   peersWait(): boolean {

@@ -2,16 +2,17 @@
  * What a replica's thread tells the main thread: rare events as they are, frequent ones (commit,
  * apply, accepted messages) only as marks of progress, the view when it changes and every 50 ms.
  */
-import type { MessagePort } from "node:worker_threads";
-import type { Member } from "../base/member.js";
-import type { MemberView } from "../election/conductor.js";
-import type { ReplicaHost } from "../replica/host.js";
-import type { Replica } from "../replica/replica.js";
-import type { ReplicaEvent } from "../replica/types.js";
-import { monotonicMs } from "./clock.js";
-import type { ProgressMark, ReplicaReport, TimedEvent } from "./protocol.js";
+import type { MessagePort } from 'node:worker_threads';
+import type { Member } from '../base/member.js';
+import type { MemberView } from '../election/conductor.js';
+import type { ReplicaHost } from '../replica/host.js';
+import type { Replica } from '../replica/replica.js';
+import type { ReplicaEvent } from '../replica/types.js';
+import { monotonicMs } from './clock.js';
+import type { ProgressMark, ReplicaReport, TimedEvent } from './protocol.js';
 
 const VIEW_EVERY_MS = 50;
+const WATCH_MS = 30;
 /** Progress after a pause longer than this is marked on both sides, so that no stall is rounded. */
 const MARK_AFTER_MS = 2;
 
@@ -23,8 +24,9 @@ export class Reporter {
   #progress: ProgressMark | null = null;
   #markedAt = 0;
   #viewedAt = 0;
-  #viewKey = "";
+  #viewKey = '';
   #pendingMark = false;
+  #watchUntil = 0;
 
   constructor(port: MessagePort, member: Member) {
     this.#port = port;
@@ -33,42 +35,45 @@ export class Reporter {
 
   event(event: ReplicaEvent): void {
     switch (event.kind) {
-      case "commit":
+      case 'commit':
         return;
-      case "apply":
+      case 'apply':
         this.#pendingMark ||= event.stored + event.skipped > 0;
-        if (event.mismatched > 0)
-          this.#events.push({ atMs: monotonicMs(), event });
+        if (event.mismatched > 0) this.#events.push({ atMs: monotonicMs(), event });
         return;
-      case "propose":
-        if (event.refused === null && event.what === "messages") return;
+      case 'propose':
+        if (event.refused === null && event.what === 'messages') return;
         break;
     }
     this.#events.push({ atMs: monotonicMs(), event });
   }
 
-  fault(at: number, state: "installed" | "healed"): void {
-    this.#post({ kind: "fault", at, state, atMs: monotonicMs() });
+  fault(at: number, state: 'installed' | 'healed'): void {
+    this.#post({ kind: 'fault', at, state, atMs: monotonicMs() });
   }
 
   skipped(at: number, reason: string): void {
     this.#post({
-      kind: "fault",
+      kind: 'fault',
       at,
-      state: "skipped",
+      state: 'skipped',
       reason,
       atMs: monotonicMs(),
     });
+  }
+
+  /** For a while every turn reports its view: what a probe brings shows in whom a member hears. */
+  watch(): void {
+    this.#watchUntil = monotonicMs() + WATCH_MS;
   }
 
   turnEnded(host: ReplicaHost): void {
     if (this.#pendingMark) this.#mark(host.replica);
     const now = monotonicMs();
     const key = viewKey(host.replica);
-    const viewDue =
-      key !== this.#viewKey || now - this.#viewedAt >= VIEW_EVERY_MS;
-    if (this.#events.length === 0 && this.#marks.length === 0 && !viewDue)
-      return;
+    const every = now < this.#watchUntil ? 0 : VIEW_EVERY_MS;
+    const viewDue = key !== this.#viewKey || now - this.#viewedAt >= every;
+    if (this.#events.length === 0 && this.#marks.length === 0 && !viewDue) return;
     if (viewDue) {
       this.#viewKey = key;
       this.#viewedAt = now;
@@ -85,8 +90,7 @@ export class Reporter {
   }
 
   viewOf(replica: Replica): MemberView {
-    const { role, term, leader, lastIndex, lastTerm, hears } =
-      replica.status().raft;
+    const { role, term, leader, lastIndex, lastTerm, hears } = replica.status().raft;
     return {
       member: this.#member,
       role,
@@ -112,17 +116,15 @@ export class Reporter {
     };
     const before = this.#progress;
     this.#progress = mark;
-    if (before !== null && atMs - before.atMs > MARK_AFTER_MS)
-      this.#marks.push(before, mark);
-    else if (before === null || atMs - this.#markedAt > MARK_AFTER_MS)
-      this.#marks.push(mark);
+    if (before !== null && atMs - before.atMs > MARK_AFTER_MS) this.#marks.push(before, mark);
+    else if (before === null || atMs - this.#markedAt > MARK_AFTER_MS) this.#marks.push(mark);
     else return;
     this.#markedAt = atMs;
   }
 
   #send(host: ReplicaHost, withView: boolean): void {
     const report: ReplicaReport = {
-      kind: "turn",
+      kind: 'turn',
       view: withView ? this.viewOf(host.replica) : null,
       serving: host.replica.serving,
       events: this.#events,
@@ -141,5 +143,5 @@ export class Reporter {
 
 function viewKey(replica: Replica): string {
   const { role, term, leader } = replica.log;
-  return `${role} ${term} ${leader ?? ""} ${replica.serving}`;
+  return `${role} ${term} ${leader ?? ''} ${replica.serving}`;
 }

@@ -4,7 +4,7 @@
  * travel once a link, under an id of the run, and later messages carry {id, offset, length}. Bytes
  * that are not shared (skips, small commands) are cloned by the port.
  */
-import { LockstepError } from "../base/errors.js";
+import { LockstepError } from '../base/errors.js';
 
 /** A view into a segment that the receiver knows, or bytes of its own. */
 export type PackedBytes =
@@ -39,7 +39,7 @@ export class SegmentTable {
   memory(segment: number): SharedArrayBuffer {
     const memory = this.#byId.get(segment);
     if (memory === undefined) {
-      throw new LockstepError("harness", `segment ${segment} was never sent`, {
+      throw new LockstepError('harness', `segment ${segment} was never sent`, {
         segment,
       });
     }
@@ -48,11 +48,7 @@ export class SegmentTable {
 
   unpack(packed: PackedBytes): Uint8Array {
     if (packed instanceof Uint8Array) return packed;
-    return new Uint8Array(
-      this.memory(packed.segment),
-      packed.offset,
-      packed.length,
-    );
+    return new Uint8Array(this.memory(packed.segment), packed.offset, packed.length);
   }
 }
 
@@ -66,10 +62,7 @@ export class SegmentSender {
   }
 
   /** @param onNew  told of a segment that must travel before these bytes do */
-  pack(
-    bytes: Uint8Array,
-    onNew: (carrier: SegmentCarrier) => void,
-  ): PackedBytes {
+  pack(bytes: Uint8Array, onNew: (carrier: SegmentCarrier) => void): PackedBytes {
     const segment = this.#table.idOf(bytes.buffer);
     if (segment === undefined) return bytes;
     if (!this.#given.has(segment)) {

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/** The command line: parses, calls, prints. What goes wrong is one line and an exit code. */
+import { Command, CommanderError } from 'commander';
+import { toErrorData } from '../base/errors.js';
+import { EXIT, EXIT_USAGE } from '../verdict/types.js';
+import { scenarioJsonSchema } from '../scenario/schema.js';
+import { addRunCommand } from './run.js';
+
+const program = new Command('lockstep')
+  .description('a cluster of raft replicas that mirrors a message stream, and tries to break it')
+  .exitOverride()
+  .configureOutput({ writeErr: () => undefined });
+
+addRunCommand(program);
+program
+  .command('schema')
+  .description('print the JSON Schema of scenario files')
+  .action(() => {
+    process.stdout.write(`${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0 || error.code === 'commander.help') return error.exitCode;
+    process.stderr.write(`lockstep: ${error.message.replace(/^error: /, '')}\n`);
+    return EXIT_USAGE;
+  }
+  const { code, message } = toErrorData(error);
+  process.stderr.write(`lockstep: ${message.replaceAll('\n', ' ')}\n`);
+  return code === 'usage' ? EXIT_USAGE : EXIT.harness;
+}

@@ -1,0 +1,24 @@
+/** The command that plays a run again, quoted for a shell. */
+import type { RunFlags } from './run.js';
+
+export function replayCommand(scenario: string | undefined, flags: RunFlags, seed: number): string {
+  const words = ['lockstep', 'run'];
+  if (scenario !== undefined) words.push(scenario);
+  const add = (flag: string, value: string | undefined): void => {
+    if (value !== undefined) words.push(flag, value);
+  };
+  add('--origin', flags.origin);
+  add('--replicas', flags.replicas);
+  add('--skip', flags.skip);
+  for (const line of flags.fault) add('--fault', line);
+  add('--election', flags.election);
+  add('--time-scale', flags.timeScale);
+  add('--time-limit', flags.timeLimit);
+  if (flags.beyondQuorum === true) words.push('--beyond-quorum');
+  add('--seed', String(seed));
+  return words.map(quoted).join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,150 @@
+/** `lockstep run`: flags over a scenario, one run, a report or a summary. */
+import { readFileSync } from 'node:fs';
+import { Option, type Command } from 'commander';
+import { usageError } from '../base/errors.js';
+import { loadHasher } from '../base/hasher.js';
+import { renderRun } from '../report/terminal.js';
+import { faultLine, originLine } from '../scenario/lines.js';
+import { planScenario, readScenario } from '../scenario/parse.js';
+import { play, type PlayResult } from '../scenario/play.js';
+import type { DriverName, Plan } from '../scenario/types.js';
+import { threadsDriver } from '../threads/driver.js';
+import { EXIT } from '../verdict/types.js';
+import { ProgressLine } from './progress.js';
+import { replayCommand } from './replay-command.js';
+
+export interface RunFlags {
+  readonly on: DriverName;
+  readonly origin?: string;
+  readonly replicas?: string;
+  readonly skip?: string;
+  readonly fault: readonly string[];
+  readonly seed?: string;
+  readonly election?: string;
+  readonly timeScale?: string;
+  readonly timeLimit?: string;
+  readonly beyondQuorum?: boolean;
+  readonly json?: boolean;
+}
+
+const DEFAULT_ORIGIN = 'synthetic:messages=100000';
+
+export function addRunCommand(program: Command): void {
+  program
+    .command('run')
+    .description('play a scenario once and judge what every replica ends with')
+    .argument('[scenario]', 'a scenario file (YAML)')
+    .addOption(new Option('--on <driver>', 'who runs it').choices(['threads']).default('threads'))
+    .option(
+      '--origin <source>',
+      'synthetic:messages=1e6,gap=40000+25000 or nats-gaps:FILE,info=FILE',
+    )
+    .option('--replicas <n>', '1, 3, 5 or 7')
+    .option('--skip <encoding>', 'entries or range')
+    .option('--fault <line>', 'stepDown=leader,when=skipped:10000 (repeatable)', collect, [])
+    .option('--seed <n>', 'seed of timeouts and of the synthetic content')
+    .option('--election <mode>', 'conductor, timers or both')
+    .option('--time-scale <scale>', "of the mirror's constants; upstream is 1, default 0.05")
+    .option('--time-limit <duration>', 'ends the run inconclusive; default 10m')
+    .option('--beyond-quorum', 'allow faults beyond what the cluster tolerates')
+    .option('--json', 'print the summary alone')
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined })
+    .action(async (scenario: string | undefined, flags: RunFlags) => {
+      process.exitCode = await run(scenario, flags);
+    });
+}
+
+async function run(scenario: string | undefined, flags: RunFlags): Promise<number> {
+  const plan = planOf(scenario, flags);
+  const abort = new AbortController();
+  const interrupt = (): void => {
+    abort.abort();
+  };
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  const progress = new ProgressLine(process.stderr);
+  try {
+    const result = await play(plan, {
+      driver: threadsDriver,
+      hasher: await loadHasher(),
+      replay: replayCommand(scenario, flags, plan.seed),
+      signal: abort.signal,
+      onEvent: (event) => {
+        progress.event(event);
+      },
+    });
+    progress.end();
+    print(plan, flags, result);
+    return EXIT[result.summary.verdict];
+  } finally {
+    progress.end();
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+/** Flags lie over the scenario's own fields, faults are added to its faults. */
+export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
+  const read = (path: string): string => readFileSync(path, 'utf8');
+  const file = scenario === undefined ? null : readScenario(scenario, read);
+  if (file !== null && !isObject(file)) return planScenario(file, scenario!, read);
+  const base: Record<string, unknown> = file ?? {
+    version: 1,
+    name: 'a run',
+    origin: originLine(DEFAULT_ORIGIN),
+  };
+  const faults = Array.isArray(base['faults']) ? (base['faults'] as unknown[]) : [];
+  const lines = flags.fault.map(faultLine);
+  const raw = {
+    ...base,
+    ...(flags.origin === undefined ? {} : { origin: originLine(flags.origin) }),
+    ...(flags.replicas === undefined ? {} : { replicas: flags.replicas }),
+    ...(flags.skip === undefined ? {} : { mirror: { skip: wordOf('--skip', flags.skip) } }),
+    ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+    ...(flags.election === undefined ? {} : { election: wordOf('--election', flags.election) }),
+    ...(flags.timeScale === undefined ? {} : { timeScale: scaleOf(flags.timeScale) }),
+    ...(flags.timeLimit === undefined ? {} : { timeLimit: flags.timeLimit }),
+    ...(flags.beyondQuorum === true ? { beyondQuorum: true } : {}),
+    ...(faults.length + lines.length === 0 ? {} : { faults: [...faults, ...lines] }),
+  };
+  return planScenario(raw, scenario ?? 'flags', read);
+}
+
+function print(plan: Plan, flags: RunFlags, result: PlayResult): void {
+  if (flags.json === true) {
+    process.stdout.write(`${JSON.stringify(result.summary)}\n`);
+    return;
+  }
+  const color = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
+  const { summary, timeline, ...extras } = result;
+  const text = renderRun(summary, timeline, {
+    ...extras,
+    name: plan.name,
+    stallAtMostMs: plan.expect.stallAtMostMs[summary.driver],
+    color,
+  });
+  process.stdout.write(text);
+}
+
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  '--skip': ['entries', 'range'],
+  '--election': ['conductor', 'timers', 'both'],
+};
+
+function wordOf(flag: string, word: string): string {
+  if (WORDS[flag]!.includes(word)) return word;
+  throw usageError(flag, word, `one of ${WORDS[flag]!.join(', ')}`);
+}
+
+function scaleOf(text: string): number | 'upstream' {
+  return text === 'upstream' ? text : Number(text);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function collect(line: string, lines: readonly string[]): string[] {
+  return [...lines, line];
+}

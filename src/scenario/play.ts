@@ -1,0 +1,186 @@
+/**
+ * Plays a plan on a driver: starts the cluster, opens the origin, injects what is due by time, waits
+ * until every living replica caught up or the run must end, has the copies judged and says what came
+ * of it. Whatever happens, the cluster is closed.
+ */
+import { toErrorData } from '../base/errors.js';
+import type { Hasher } from '../base/hasher.js';
+import { decide } from '../verdict/decide.js';
+import { judge, type Judgement } from '../verdict/judge.js';
+import type { RunTimeline } from '../verdict/timeline.js';
+import type { Reason, RunSummary } from '../verdict/types.js';
+import type { ClusterEvent, Driver, RunningCluster } from './driver.js';
+import { RunRecord } from './record.js';
+import type { Plan } from './types.js';
+
+export interface PlayOptions {
+  readonly driver: Driver;
+  readonly hasher: Hasher;
+  /** The command that plays this run again. */
+  readonly replay: string;
+  /** Ends the run early; the verdict is then inconclusive. */
+  readonly signal?: AbortSignal;
+  /** Told of every event as it comes. */
+  readonly onEvent?: (event: ClusterEvent) => void;
+}
+
+export interface PlayResult {
+  readonly summary: RunSummary;
+  readonly reasons: readonly Reason[];
+  readonly differences: Judgement['differences'];
+  readonly timeline: RunTimeline;
+  readonly stallFromMs: number | null;
+  /** What the comparison took; null when nothing was compared. */
+  readonly comparedInMs: number | null;
+}
+
+const STEP_MS = 5;
+const LEADER_WAIT_MS = 15_000;
+/** A target that does not exist when its time comes is waited for as long as this. */
+const TARGET_WAIT_MS = 10_000;
+/** Beyond the allowed stall, before a run that stands still is ended. */
+const STALL_GRACE_MS = 3_000;
+
+export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult> {
+  const onDriver = planFor(plan, options.driver);
+  const record = new RunRecord(onDriver, options.driver);
+  const listen = (event: ClusterEvent): void => {
+    record.add(event);
+    options.onEvent?.(event);
+  };
+  let judgement: Judgement | null = null;
+  let comparedInMs: number | null = null;
+  try {
+    await using cluster = await options.driver.start(onDriver, listen);
+    await new Run(onDriver, cluster, record, options.signal).toItsEnd();
+    record.ended(cluster.now(), cluster.origin);
+    const startedAt = cluster.now();
+    judgement = await judgeAll(cluster, options.hasher, record);
+    comparedInMs = cluster.now() - startedAt;
+  } catch (error) {
+    record.reason('harness', toErrorData(error).message);
+  }
+  const reasons = record.reasons(judgement);
+  return {
+    summary: record.summary(judgement, decide(reasons), options.replay),
+    reasons,
+    differences: judgement?.differences ?? [],
+    timeline: record.timeline(),
+    stallFromMs: record.stallFromMs(),
+    comparedInMs,
+  };
+}
+
+/** Faults that exist on this driver; what is relative to an absent one is absent too. */
+function planFor(plan: Plan, driver: Driver): Plan {
+  const present = new Set<string>();
+  const faults = plan.faults.filter(({ id, on, trigger }) => {
+    const here = on?.includes(driver.name) ?? true;
+    if (!here || (trigger.kind === 'after' && !present.has(trigger.fault))) return false;
+    present.add(id);
+    return true;
+  });
+  return { ...plan, faults };
+}
+
+async function judgeAll(
+  cluster: RunningCluster,
+  hasher: Hasher,
+  record: RunRecord,
+): Promise<Judgement> {
+  const copies = cluster.living().map((slot) => ({ slot, reader: cluster.copy(slot) }));
+  record.ledger = await cluster.ledger.report();
+  // What was not reached is not lost: the run says by other means that it did not come so far.
+  const upTo = Math.min(record.ledger.origin.last, record.reached(cluster.living()));
+  return judge({ ledger: cluster.ledger, copies, upTo, hasher });
+}
+
+class Run {
+  readonly #plan: Plan;
+  readonly #cluster: RunningCluster;
+  readonly #record: RunRecord;
+  readonly #signal: AbortSignal | undefined;
+  readonly #injecting = new Set<Promise<void>>();
+  readonly #begun = new Set<number>();
+  #startedMs = 0;
+
+  constructor(
+    plan: Plan,
+    cluster: RunningCluster,
+    record: RunRecord,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#plan = plan;
+    this.#cluster = cluster;
+    this.#record = record;
+    this.#signal = signal;
+  }
+
+  async toItsEnd(): Promise<void> {
+    const cluster = this.#cluster;
+    this.#startedMs = cluster.now();
+    if (!(await this.#electFirst())) return;
+    this.#record.served(cluster.now());
+    await cluster.serve();
+    while (!this.#isOver()) {
+      this.#injectDue();
+      await cluster.pause(STEP_MS);
+    }
+    await Promise.all(this.#injecting);
+    if (this.#record.hasWaitingFaults()) this.#record.lastSeen(await cluster.lastSeen());
+  }
+
+  async #electFirst(): Promise<boolean> {
+    const cluster = this.#cluster;
+    while (cluster.leader() === null) {
+      if (this.#mustStop()) return false;
+      if (cluster.now() - this.#startedMs > LEADER_WAIT_MS) {
+        this.#record.reason('stalled', `no leader within ${LEADER_WAIT_MS} ms of the start`);
+        return false;
+      }
+      await cluster.pause(STEP_MS);
+    }
+    return true;
+  }
+
+  #mustStop(): boolean {
+    if (this.#signal?.aborted === true) {
+      this.#record.reason('inconclusive', 'ended by a signal before the run was over');
+      return true;
+    }
+    if (this.#record.harnessFailed) return true;
+    const elapsed = this.#cluster.now() - this.#startedMs;
+    if (elapsed < this.#plan.timeLimitMs) return false;
+    this.#record.reason('inconclusive', `the time limit of ${this.#plan.timeLimitMs} ms was hit`);
+    return true;
+  }
+
+  #isOver(): boolean {
+    if (this.#mustStop()) return true;
+    const living = this.#cluster.living();
+    const caughtUp = this.#record.isCaughtUp(living, this.#cluster.origin.last);
+    if (caughtUp) return this.#injecting.size === 0 && !this.#record.awaitsTime(this.#begun);
+    const allowed = this.#record.stallAtMostMs + STALL_GRACE_MS;
+    return this.#record.standsStillMs(this.#cluster.now()) > allowed;
+  }
+
+  #injectDue(): void {
+    this.#plan.faults.forEach((fault, at) => {
+      if (this.#begun.has(at) || !this.#record.isDue(fault, this.#cluster.now())) return;
+      this.#begun.add(at);
+      const injection = this.#inject(at).finally(() => this.#injecting.delete(injection));
+      this.#injecting.add(injection);
+    });
+  }
+
+  async #inject(at: number): Promise<void> {
+    const since = this.#cluster.now();
+    while (!(await this.#cluster.inject(at))) {
+      if (this.#cluster.now() - since > TARGET_WAIT_MS || this.#signal?.aborted === true) {
+        this.#record.skipped(this.#plan.faults[at]!, 'its target did not exist when its time came');
+        return;
+      }
+      await this.#cluster.pause(STEP_MS);
+    }
+  }
+}

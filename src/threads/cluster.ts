@@ -1,0 +1,449 @@
+/**
+ * A running cluster of worker threads: one worker a replica, one for the origin, a port for each
+ * pair. The main thread watches reports, helps elections and injects what is due by time; it is
+ * never in the way of data.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { invariant, LockstepError, toErrorData } from '../base/errors.js';
+import { memberOf, slotOf, slotsOf, type Member, type Slot } from '../base/member.js';
+import { Conductor, type ConductorOrder } from '../election/conductor.js';
+import { armsOf } from '../scenario/arms.js';
+import { FaultBudget } from '../scenario/budget.js';
+import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
+import type { FaultPlan, Plan } from '../scenario/types.js';
+import type { CopyReader, LedgerReader } from '../verdict/types.js';
+import { monotonicMs } from './clock.js';
+import { ControlledWorker } from './control.js';
+import type {
+  MemberFault,
+  OriginControl,
+  OriginFacts,
+  OriginReport,
+  ReplicaControl,
+  ReplicaReport,
+} from './protocol.js';
+
+const CALL_DEADLINE_MS = 10_000;
+/** The judge asks for digests of everything a replica holds. */
+const REPORT_DEADLINE_MS = 120_000;
+const CONDUCT_EVERY_MS = 5;
+/** A thread later than this, with no fault to explain it, makes a stall inconclusive. */
+const LATE_MS = 100;
+/** How long a report of a worker's own end may come after the end. */
+const EXIT_GRACE_MS = 50;
+
+interface Replica {
+  readonly slot: Slot;
+  readonly member: Member;
+  readonly worker: ControlledWorker<ReplicaControl>;
+  alive: boolean;
+  serving: boolean;
+  frozen: boolean;
+  /** A fault of the scenario ends it or ended it. */
+  killed: boolean;
+}
+
+export class ThreadCluster implements RunningCluster {
+  readonly #plan: Plan;
+  readonly #onEvent: (event: ClusterEvent) => void;
+  readonly #replicas: readonly Replica[];
+  readonly #originWorker: ControlledWorker<OriginControl>;
+  readonly #budget: FaultBudget;
+  readonly #words: SharedArrayBuffer;
+  readonly #conductor: Conductor | null;
+  readonly #reportPorts: MessagePort[] = [];
+  readonly #wakes = new Set<() => void>();
+  #conducting: NodeJS.Timeout | null = null;
+  #facts: OriginFacts | null = null;
+  #closing = false;
+
+  private constructor(plan: Plan, onEvent: (event: ClusterEvent) => void) {
+    this.#plan = plan;
+    this.#onEvent = onEvent;
+    const words = FaultBudget.wordsFor(plan.faults.length);
+    this.#words = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT);
+    this.#budget = new FaultBudget(new Int32Array(this.#words), this.#tolerated);
+    this.#replicas = slotsOf(plan.replicas).map((slot) => ({
+      slot,
+      member: memberOf(slot, 1),
+      worker: new ControlledWorker<ReplicaControl>(slot, workerFile('replica')),
+      alive: true,
+      serving: false,
+      frozen: false,
+      killed: false,
+    }));
+    this.#originWorker = new ControlledWorker<OriginControl>('origin', workerFile('origin'));
+    const conducts = plan.election !== 'timers' && plan.replicas > 1;
+    this.#conductor = conducts
+      ? new Conductor({
+          members: this.#members,
+          viewMaxAgeMs: 300,
+          probeMs: 10,
+          orderMs: 150,
+          restMs: 400,
+        })
+      : null;
+  }
+
+  static async start(plan: Plan, onEvent: (event: ClusterEvent) => void): Promise<ThreadCluster> {
+    const cluster = new ThreadCluster(plan, onEvent);
+    try {
+      await cluster.#start();
+      return cluster;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Thread ids and files of the replicas' workers. */
+  readonly workers: { readonly slot: Slot; readonly threadId: number; readonly file: string }[] =
+    [];
+
+  get origin(): { readonly last: number; readonly messages: number } {
+    invariant(this.#facts !== null, 'the origin was started');
+    return this.#facts;
+  }
+
+  readonly ledger: LedgerReader = {
+    report: () => this.#originWorker.call('report', [], { deadlineMs: REPORT_DEADLINE_MS }),
+    records: (range) =>
+      this.#originWorker.call('records', [range], { deadlineMs: REPORT_DEADLINE_MS }),
+  };
+
+  copy(slot: Slot): CopyReader {
+    const { worker } = this.#replica(slot);
+    return {
+      report: () => worker.call('report', [], { deadlineMs: REPORT_DEADLINE_MS }),
+      records: (range) => worker.call('records', [range], { deadlineMs: REPORT_DEADLINE_MS }),
+    };
+  }
+
+  now(): number {
+    return monotonicMs();
+  }
+
+  async serve(): Promise<void> {
+    await this.#originWorker.call('serve', [], { deadlineMs: CALL_DEADLINE_MS });
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#wakes.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#wakes.add(done);
+    });
+  }
+
+  living(): Slot[] {
+    return this.#replicas.filter(({ alive }) => alive).map(({ slot }) => slot);
+  }
+
+  leader(): Slot | null {
+    return this.#replicas.find(({ alive, serving }) => alive && serving)?.slot ?? null;
+  }
+
+  async lastSeen(): Promise<ReadonlyMap<string, number>> {
+    const seen = new Map<string, number>();
+    for (const { alive, worker } of this.#replicas) {
+      if (!alive) continue;
+      const pairs = await worker.call('lastSeen', [], { deadlineMs: CALL_DEADLINE_MS });
+      for (const [fault, value] of pairs) seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
+    }
+    return seen;
+  }
+
+  async inject(at: number): Promise<boolean> {
+    const fault = this.#plan.faults[at]!;
+    if (fault.action.kind === 'dropConsumer') return this.#dropConsumer(fault, at);
+    const replica = this.#target(fault);
+    if (replica === null || !this.#budget.claim(at)) return false;
+    const breaks = fault.action.kind === 'kill' || fault.action.kind === 'freeze';
+    const position = this.#replicas.indexOf(replica);
+    if (breaks && !this.#budget.break(position)) {
+      const reason = 'it would break more than the cluster tolerates';
+      this.#tellFault(fault, replica.slot, 'skipped', this.now(), reason);
+      return true;
+    }
+    if (fault.action.kind === 'kill') await this.#kill(fault, replica);
+    else await this.#injectInto(fault, fault.action, replica);
+    if (fault.action.kind === 'freeze') this.#budget.mend(position);
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
+    if (this.#conducting !== null) clearInterval(this.#conducting);
+    for (const wake of this.#wakes) wake();
+    const workers = [...this.#replicas.map(({ worker }) => worker), this.#originWorker];
+    await Promise.all(workers.map((worker) => worker.terminate()));
+    for (const port of this.#reportPorts) port.close();
+  }
+
+  // Starting.
+
+  get #members(): Member[] {
+    return this.#replicas.map(({ member }) => member);
+  }
+
+  get #tolerated(): number {
+    return FaultBudget.tolerated(this.#plan.replicas, this.#plan.beyondQuorum);
+  }
+
+  async #start(): Promise<void> {
+    for (const replica of this.#replicas) this.#watchExit(replica);
+    void this.#originWorker.exited.then(({ code, error }) => {
+      if (!this.#closing) this.#harness(`the origin's thread ended: ${error ?? `code ${code}`}`);
+    });
+    const originPorts = this.#replicas.map(() => new MessageChannel());
+    const pairs = this.#mesh();
+    await Promise.all([
+      this.#startOrigin(originPorts.map(({ port1 }) => port1)),
+      ...this.#replicas.map((replica, at) =>
+        this.#startReplica(replica, pairs[at]!, originPorts[at]!.port2),
+      ),
+    ]);
+    if (this.#conductor !== null) {
+      this.#conducting = setInterval(() => {
+        this.#conduct(this.#conductor!);
+      }, CONDUCT_EVERY_MS);
+    }
+  }
+
+  /** For each replica, its ends of the ports to all others. */
+  #mesh(): { member: Member; port: MessagePort }[][] {
+    const ends: { member: Member; port: MessagePort }[][] = this.#replicas.map(() => []);
+    for (let a = 0; a < this.#replicas.length; a++) {
+      for (let b = a + 1; b < this.#replicas.length; b++) {
+        const { port1, port2 } = new MessageChannel();
+        ends[a]!.push({ member: this.#replicas[b]!.member, port: port1 });
+        ends[b]!.push({ member: this.#replicas[a]!.member, port: port2 });
+      }
+    }
+    return ends;
+  }
+
+  async #startOrigin(ports: readonly MessagePort[]): Promise<void> {
+    const { port1, port2 } = new MessageChannel();
+    this.#reportPorts.push(port1);
+    port1.on('message', (report: OriginReport) => {
+      this.#onEvent(report);
+      this.#wake();
+    });
+    const { origin: plan, seed, timeScale } = this.#plan;
+    const links = ports.map((port, at) => ({ member: this.#members[at]!, port }));
+    this.#facts = await this.#originWorker.call(
+      'start',
+      [{ plan, seed, timeScale, links, reports: port2 }],
+      { deadlineMs: REPORT_DEADLINE_MS, transfer: [port2, ...ports] },
+    );
+  }
+
+  async #startReplica(
+    replica: Replica,
+    peers: readonly { member: Member; port: MessagePort }[],
+    origin: MessagePort,
+  ): Promise<void> {
+    const { port1, port2 } = new MessageChannel();
+    this.#reportPorts.push(port1);
+    port1.on('message', (report: ReplicaReport) => {
+      this.#reported(replica, report);
+    });
+    const { seed, skip, timeScale, election, faults } = this.#plan;
+    const { threadId, file } = await replica.worker.call(
+      'start',
+      [
+        {
+          slot: replica.slot,
+          member: replica.member,
+          members: this.#members,
+          slots: this.#replicas.map(({ slot }) => slot),
+          seed,
+          skip,
+          timeScale,
+          timers: election !== 'conductor',
+          arms: armsOf(faults),
+          budget: this.#words,
+          tolerated: this.#tolerated,
+          peers,
+          origin,
+          reports: port2,
+        },
+      ],
+      {
+        deadlineMs: CALL_DEADLINE_MS,
+        transfer: [port2, origin, ...peers.map(({ port }) => port)],
+      },
+    );
+    this.workers.push({ slot: replica.slot, threadId, file });
+  }
+
+  // Watching.
+
+  #reported(replica: Replica, report: ReplicaReport): void {
+    if (report.kind === 'fault') {
+      this.#faultReported(replica, report);
+      return;
+    }
+    const { slot } = replica;
+    if (report.view !== null) {
+      this.#conductor?.view(report.view, monotonicMs());
+      if (report.serving !== replica.serving) this.#wake();
+      replica.serving = report.serving;
+    }
+    for (const { atMs, event } of report.events) {
+      this.#onEvent({ kind: 'replica', slot, atMs, event });
+    }
+    for (const { atMs, last, messages } of report.marks) {
+      this.#onEvent({ kind: 'progress', slot, atMs, last, messages });
+    }
+    if (report.lateMs > LATE_MS && !replica.frozen) {
+      this.#onEvent({ kind: 'late', who: slot, atMs: monotonicMs(), byMs: report.lateMs });
+    }
+    if (report.view !== null) replica.frozen = false;
+  }
+
+  #faultReported(replica: Replica, report: Extract<ReplicaReport, { kind: 'fault' }>): void {
+    const fault = this.#plan.faults[report.at]!;
+    const { kind } = fault.action;
+    if (kind === 'kill' && report.state === 'installed') replica.killed = true;
+    if (kind === 'freeze') replica.frozen = true;
+    const slot = kind === 'dropConsumer' ? null : replica.slot;
+    const reason = report.state === 'skipped' ? report.reason : undefined;
+    this.#tellFault(fault, slot, report.state, report.atMs, reason);
+    this.#wake();
+  }
+
+  #watchExit(replica: Replica): void {
+    void replica.worker.exited.then(({ code, error }) => {
+      replica.alive = false;
+      replica.serving = false;
+      this.#conductor?.exited(replica.member);
+      if (this.#closing) return;
+      // A worker that a fault ended said so before it went; its report may come a moment later.
+      setTimeout(() => {
+        const reason = replica.killed ? 'killed' : (error ?? `ended with code ${code}`);
+        const { slot, killed: fault } = replica;
+        this.#onEvent({ kind: 'exit', slot, atMs: this.now(), fault, reason });
+        if (!fault && !this.#closing) this.#harness(`${slot}'s thread ended: ${reason}`);
+        this.#wake();
+      }, EXIT_GRACE_MS);
+    });
+  }
+
+  #conduct(conductor: Conductor): void {
+    for (const order of conductor.tick(monotonicMs())) void this.#order(conductor, order);
+  }
+
+  /** An order that fails is the conductor's to repeat: it sees by the views what came of it. */
+  async #order(conductor: Conductor, order: ConductorOrder): Promise<void> {
+    const { worker, alive } = this.#replica(slotOf(order.to));
+    if (!alive) return;
+    const options = { deadlineMs: CALL_DEADLINE_MS };
+    try {
+      if (order.type === 'probe') {
+        conductor.view(await worker.call('probe', [], options), monotonicMs());
+      } else {
+        const { term, deadLeader } = order;
+        await worker.call('campaign', [{ term, deadLeader }], options);
+      }
+    } catch (error) {
+      const { code, message } = toErrorData(error);
+      if (!this.#closing && code === 'harness') this.#harness(message);
+    }
+  }
+
+  // Faults.
+
+  /** The living member that the target names now; null: there is none at this moment. */
+  #target(fault: FaultPlan): Replica | null {
+    const living = this.#replicas.filter(({ alive, killed }) => alive && !killed);
+    switch (fault.target?.kind) {
+      case 'leader':
+        return living.find(({ serving }) => serving) ?? null;
+      case 'follower':
+        if (!living.some(({ serving }) => serving)) return null;
+        return living.find(({ serving, frozen }) => !serving && !frozen) ?? null;
+      case 'slot': {
+        const { slot } = fault.target;
+        return living.find((replica) => replica.slot === slot) ?? null;
+      }
+      case undefined:
+        return null;
+    }
+  }
+
+  async #kill(fault: FaultPlan, replica: Replica): Promise<void> {
+    replica.killed = true;
+    this.#tellFault(fault, replica.slot, 'installed', this.now());
+    await replica.worker.terminate();
+  }
+
+  async #injectInto(fault: FaultPlan, action: MemberFault, replica: Replica): Promise<void> {
+    const forMs = action.kind === 'freeze' ? action.forMs : 0;
+    const { slot, worker } = replica;
+    this.#tellFault(fault, slot, 'installed', this.now());
+    if (action.kind === 'freeze') replica.frozen = true;
+    try {
+      const options = { deadlineMs: forMs + CALL_DEADLINE_MS };
+      await worker.call('inject', [action, this.#transferTarget(action)], options);
+      if (action.kind === 'freeze') this.#tellFault(fault, slot, 'healed', this.now());
+    } catch (error) {
+      const { message } = toErrorData(error);
+      this.#tellFault(fault, slot, 'indeterminate', this.now(), message);
+    }
+  }
+
+  #transferTarget(action: MemberFault): Member | 'best' | null {
+    if (action.kind !== 'stepDown') return null;
+    if (action.to === null || action.to === 'best') return action.to;
+    return this.#replica(action.to).member;
+  }
+
+  async #dropConsumer(fault: FaultPlan, at: number): Promise<boolean> {
+    const options = { deadlineMs: CALL_DEADLINE_MS };
+    const dropped = await this.#originWorker.call('dropConsumer', [], options);
+    if (dropped && this.#budget.claim(at)) this.#tellFault(fault, null, 'installed', this.now());
+    return dropped;
+  }
+
+  #tellFault(
+    fault: FaultPlan,
+    slot: Slot | null,
+    state: 'installed' | 'healed' | 'skipped' | 'indeterminate',
+    atMs: number,
+    reason?: string,
+  ): void {
+    const event = { kind: 'fault', id: fault.id, slot, state, atMs } as const;
+    this.#onEvent(reason === undefined ? event : { ...event, reason });
+  }
+
+  #harness(reason: string): void {
+    this.#onEvent({ kind: 'harness', atMs: this.now(), reason });
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakes) wake();
+  }
+
+  #replica(slot: Slot): Replica {
+    const replica = this.#replicas.find((candidate) => candidate.slot === slot);
+    invariant(replica !== undefined, `slot ${slot} exists`);
+    return replica;
+  }
+}
+
+/** The compiled worker, also when this file itself runs from its source (under a test runner). */
+function workerFile(name: 'replica' | 'origin'): URL {
+  const source = import.meta.url.endsWith('.ts');
+  const file = new URL(`${source ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url);
+  if (existsSync(fileURLToPath(file))) return file;
+  throw new LockstepError('harness', `worker ${name}.js is not built: npm run build`);
+}
