@@ -33,8 +33,9 @@ export interface ConductorOptions {
   readonly members: readonly Member[];
   /** A view older than this says nothing any more: its member may be frozen. */
   readonly viewMaxAgeMs: number;
-  /** How long answers to a probe may take. */
+  /** How long answers to a probe are waited for: of all members, and of a linked majority. */
   readonly probeMs: number;
+  readonly probeMostMs: number;
   /** How long an ordered campaign may take before the next best is asked. */
   readonly orderMs: number;
   /** After every candidate failed: how long the members' own timers have the field. */
@@ -97,8 +98,7 @@ export class Conductor {
       case 'led':
         return this.#probe(nowMs);
       case 'probing':
-        if (nowMs - this.#phase.sinceMs < this.#options.probeMs) return [];
-        return this.#order(nowMs);
+        return this.#order(nowMs, nowMs - this.#phase.sinceMs);
       case 'ordered':
         if (nowMs - this.#phase.sinceMs < this.#options.orderMs) return [];
         return this.#probe(nowMs);
@@ -142,9 +142,13 @@ export class Conductor {
       .map((to) => ({ type: 'probe', to }));
   }
 
-  #order(nowMs: number): ConductorOrder[] {
+  /** Waits for the answers of all for a while, then for those of a linked majority. */
+  #order(nowMs: number, sinceMs: number): ConductorOrder[] {
+    const { probeMs, probeMostMs } = this.#options;
+    if (sinceMs < probeMs) return [];
     const candidates = this.#electable(this.#fresh(nowMs));
     const next = candidates.find((view) => !this.#tried.has(view.member));
+    if (next === undefined && sinceMs < probeMostMs) return [];
     if (next === undefined) {
       this.#phase = { name: 'resting', sinceMs: nowMs };
       return [];

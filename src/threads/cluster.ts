@@ -81,6 +81,7 @@ export class ThreadCluster implements RunningCluster {
           members: this.#members,
           viewMaxAgeMs: 300,
           probeMs: 10,
+          probeMostMs: 100,
           orderMs: 150,
           restMs: 400,
         })
@@ -338,17 +339,17 @@ export class ThreadCluster implements RunningCluster {
   }
 
   #conduct(conductor: Conductor): void {
-    for (const order of conductor.tick(monotonicMs())) void this.#order(conductor, order);
+    for (const order of conductor.tick(monotonicMs())) void this.#order(order);
   }
 
   /** An order that fails is the conductor's to repeat: it sees by the views what came of it. */
-  async #order(conductor: Conductor, order: ConductorOrder): Promise<void> {
+  async #order(order: ConductorOrder): Promise<void> {
     const { worker, alive } = this.#replica(slotOf(order.to));
     if (!alive) return;
     const options = { deadlineMs: CALL_DEADLINE_MS };
     try {
       if (order.type === 'probe') {
-        conductor.view(await worker.call('probe', [], options), monotonicMs());
+        await worker.call('probe', [], options);
       } else {
         const { term, deadLeader } = order;
         await worker.call('campaign', [{ term, deadLeader }], options);

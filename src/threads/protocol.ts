@@ -39,7 +39,8 @@ export type MemberFault = Exclude<FaultAction, { kind: 'kill' | 'dropConsumer' }
 
 export interface ReplicaControl {
   start(start: ReplicaStart): Reply<{ readonly threadId: number; readonly file: string }>;
-  probe(): Reply<MemberView>;
+  /** What the peers answer shows in the views that follow on the report port. */
+  probe(): Reply<null>;
   campaign(order: { readonly term: number; readonly deadLeader: Member | null }): Reply<null>;
   /** Resolves once the fault is in force; freeze resolves when the member wakes. */
   inject(fault: MemberFault, to: Member | 'best' | null): Reply<null>;

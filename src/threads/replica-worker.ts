@@ -8,7 +8,6 @@ import type { Hasher } from '../base/hasher.js';
 import { TICK_MS } from '../base/limits.js';
 import type { Member } from '../base/member.js';
 import { createPrng } from '../base/prng.js';
-import type { MemberView } from '../election/conductor.js';
 import type { OriginFrame } from '../mirror/types.js';
 import type { Message } from '../raft/types.js';
 import { ReplicaHost, type Inbox } from '../replica/host.js';
@@ -47,7 +46,7 @@ export class ReplicaWorker implements ReplicaControl {
     });
   }
 
-  probe(): Reply<MemberView> {
+  probe(): Reply<null> {
     return answer(() => this.#replica.probe());
   }
 
@@ -138,11 +137,10 @@ class RunningReplica {
     return null;
   }
 
-  /** Makes this member heard by all peers; their answers show in its next views. */
-  probe(): MemberView {
+  /** Makes this member heard by all peers; their answers show in the views that it reports. */
+  probe(): null {
     this.#reporter.watch();
-    this.order({ type: 'probe' });
-    return this.#reporter.viewOf(this.host.replica);
+    return this.order({ type: 'probe' });
   }
 
   enact(action: FaultAction, to: Member | 'best' | null): void {
