@@ -133,6 +133,9 @@ export class Replica {
       case 'campaign':
         this.#log.campaign(input);
         break;
+      case 'probe':
+        this.#log.probe();
+        break;
       case 'stepDown':
         this.#log.stepDown(input.to);
         break;
@@ -170,6 +173,9 @@ export class Replica {
   /** Drains what the host must do, in the order of the fields. */
   ready(): Ready {
     const log = this.#log.ready();
+    for (const event of log.events) {
+      if (event.kind === 'transfer' && event.state === 'abandoned') this.#mirror.transferAbandoned();
+    }
     const mirror = this.#mirror.ready();
     const events = [...log.events, ...this.#events, ...mirror.events];
     this.#events = [];
