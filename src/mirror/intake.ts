@@ -1,174 +1,191 @@
 /**
  * What an opening brought and the mirror has not taken in yet: frames in order, and how far the
- * first one is read. Records are walked in place; adjacent messages, across frames too, are one view.
+ * first one is read. Records are walked in place; messages side by side, across frames too, are one
+ * view. It knows no cursor: opening.ts says what a message is worth.
  */
-import { readSafe, viewOf } from '../stream/layout.js';
-import type { MirrorCursor, OriginFrame } from './types.js';
+import { LockstepError, invariant, toErrorData, type ErrorData } from '../base/errors.js';
+import { ORIGIN_WINDOW_BYTES } from '../base/limits.js';
+import { isSeq } from '../base/seq.js';
+import { readSafe, validateMessages, viewOf } from '../stream/layout.js';
+import { Fifo } from './fifo.js';
+import type { OriginFrame } from './types.js';
 
 type DeliverFrame = Extract<OriginFrame, { type: 'deliver' }>;
 
-/** Consecutive messages behind the cursor, as one view, and where the cursor stands after them. */
+/** Messages that follow one another, as one view. */
 export interface MessageRun {
   readonly bytes: Uint8Array;
   readonly count: number;
   readonly first: number;
   readonly last: number;
+  /** Delivery number of the last one. */
   readonly deliverySeq: number;
-  /** Deliveries known to exist in this opening, those that wait at the origin included. */
-  readonly known: number;
+  /** Messages that the origin still had behind the last one. */
+  readonly behind: number;
 }
 
-/** What stands at the head of the queue, against a cursor (section 5, rule 1). */
-export type Head =
-  | { readonly kind: 'none' }
-  | {
-      readonly kind: 'frame';
-      readonly frame: Exclude<OriginFrame, { type: 'deliver' }>;
-    }
-  | { readonly kind: 'stale'; readonly deliverySeq: number }
-  | { readonly kind: 'next'; readonly seq: number; readonly size: number }
-  | { readonly kind: 'gap'; readonly seq: number }
-  | {
-      readonly kind: 'lost';
-      readonly seq: number;
-      readonly deliverySeq: number;
-    };
+export interface RunBounds {
+  readonly count: number;
+  readonly bytes: number;
+  /** No record larger than this is taken. */
+  readonly recordBytes: number;
+}
+
+/** A link may hand everything over twice, and the last frame may reach over the window. */
+const BYTES_MAX = 3 * ORIGIN_WINDOW_BYTES;
 
 export class Intake {
-  #frames: OriginFrame[] = [];
+  readonly #frames = new Fifo<OriginFrame>();
+  /** Over the first frame, when that is one of deliveries. */
   #view: DataView | null = null;
-  /** How far the first frame is read. */
+  /** The first unread message of the first frame: offset and place. */
   #at = 0;
   #index = 0;
+  /** Frames from the first one on that were found well-formed. */
+  #checked = 0;
   #bytes = 0;
 
-  /** Bytes of messages that wait here; bounded by the origin's window. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get isEmpty(): boolean {
-    return this.#frames.length === 0;
-  }
-
+  /** Asserts that the origin keeps to its window. */
   push(frame: OriginFrame): void {
+    // Only the newest beat counts, and an origin beats for as long as a leader waits for room.
+    const beatsAgain = frame.type === 'heartbeat' && this.#newest?.type === 'heartbeat';
+    if (beatsAgain) return this.#frames.replaceLast(frame);
     this.#frames.push(frame);
-    if (frame.type === 'deliver') this.#bytes += frame.bytes.length;
+    if (frame.type !== 'deliver') return;
+    this.#bytes += frame.bytes.length;
+    invariant(this.#bytes <= BYTES_MAX, 'an origin keeps to the window of its opening');
   }
 
-  clear(): void {
-    this.#frames = [];
-    this.#rewind();
-    this.#bytes = 0;
+  get first(): OriginFrame | undefined {
+    return this.#frames.at(0);
   }
 
-  /** Throws badRecord when the bytes at the head are no message. */
-  head(cursor: MirrorCursor): Head {
-    const frame = this.#frames[0];
-    if (frame === undefined) return { kind: 'none' };
-    if (frame.type !== 'deliver') return { kind: 'frame', frame };
-    const view = this.#viewOfHead(frame);
-    const seq = readSafe(view, this.#at + 8) + 1;
-    const deliverySeq = frame.deliverySeq + this.#index;
-    if (seq <= cursor.seq) return { kind: 'stale', deliverySeq };
-    if (seq === cursor.seq + 1) return { kind: 'next', seq, size: view.getUint32(this.#at, true) };
-    if (deliverySeq === cursor.deliverySeq + 1) return { kind: 'gap', seq };
-    return { kind: 'lost', seq, deliverySeq };
+  /** What is wrong with the first frame, one of deliveries; null when nothing is. */
+  fault(): ErrorData | null {
+    return this.#faultOf(0);
   }
 
-  /** Drops what head() showed. */
-  drop(): void {
-    const frame = this.#frames[0]!;
-    if (frame.type !== 'deliver') this.#frames.shift();
-    else this.#read(frame, this.#viewOfHead(frame).getUint32(this.#at, true), 1);
+  /** Sequence of the first unread message. The first frame holds deliveries and has no fault. */
+  get seq(): number {
+    return readSafe(this.#viewOfFirst(), this.#at + 8) + 1;
   }
 
-  /**
-   * The messages that follow the cursor one by one, as far as they lie in one memory side by side
-   * and fit the bounds. Nothing is taken: `consume` does that once they were accepted.
-   */
-  run(
-    cursor: MirrorCursor,
-    bounds: {
-      readonly count: number;
-      readonly bytes: number;
-      readonly recordBytes: number;
-    },
-  ): MessageRun | null {
-    const start = this.#frames[0];
-    if (start?.type !== 'deliver') return null;
-    const begin = start.bytes.byteOffset + this.#at;
-    let seq = cursor.seq;
-    let end = begin;
-    let count = 0;
-    let deliverySeq = cursor.deliverySeq;
-    let known = 0;
-    for (let nth = 0; nth < this.#frames.length && count < bounds.count; nth++) {
-      const frame = this.#frames[nth]!;
-      if (frame.type !== 'deliver' || frame.bytes.buffer !== start.bytes.buffer) break;
-      const view = nth === 0 ? this.#viewOfHead(frame) : viewOf(frame.bytes);
-      let at = nth === 0 ? this.#at : 0;
-      let index = nth === 0 ? this.#index : 0;
-      if (frame.bytes.byteOffset + at !== end) break;
-      while (index < frame.count && count < bounds.count) {
-        const size = view.getUint32(at, true);
-        const fits = size <= bounds.recordBytes && end - begin + size <= bounds.bytes;
-        if (!fits || readSafe(view, at + 8) !== seq) break;
-        seq++;
-        count++;
-        index++;
-        at += size;
-        end += size;
-      }
-      if (index > 0) {
-        deliverySeq = frame.deliverySeq + index - 1;
-        known = frame.deliverySeq + frame.count - 1 + frame.pending;
-      }
-      if (index < frame.count) break;
-    }
-    if (count === 0) return null;
-    const bytes = new Uint8Array(start.bytes.buffer, begin, end - begin);
-    return {
-      bytes,
-      count,
-      first: cursor.seq + 1,
-      last: seq,
-      deliverySeq,
-      known,
-    };
+  /** Bytes of the first unread message, its header and padding included. */
+  get size(): number {
+    return this.#viewOfFirst().getUint32(this.#at, true);
   }
 
-  consume(run: MessageRun): void {
-    let bytes = run.bytes.length;
-    let count = run.count;
-    while (count > 0) {
-      const frame = this.#frames[0] as DeliverFrame;
-      const taken = Math.min(count, frame.count - this.#index);
-      const size = Math.min(bytes, frame.bytes.length - this.#at);
-      this.#read(frame, size, taken);
-      bytes -= size;
-      count -= taken;
-    }
+  get deliverySeq(): number {
+    return (this.first as DeliverFrame).deliverySeq + this.#index;
   }
 
-  #read(frame: DeliverFrame, size: number, count: number): void {
-    this.#at += size;
-    this.#index += count;
-    this.#bytes -= size;
-    if (this.#index < frame.count) return;
-    this.#bytes -= frame.bytes.length - this.#at;
-    this.#frames.shift();
-    this.#rewind();
-  }
-
-  #viewOfHead(frame: DeliverFrame): DataView {
-    this.#view ??= viewOf(frame.bytes);
-    return this.#view;
-  }
-
-  #rewind(): void {
+  dropFrame(): void {
+    const frame = this.first;
+    if (frame?.type === 'deliver') this.#bytes -= frame.bytes.length;
+    this.#frames.dropFirst();
+    this.#checked = Math.max(0, this.#checked - 1);
     this.#view = null;
     this.#at = 0;
     this.#index = 0;
   }
+
+  /** Drops what the first frame has up to a sequence; returns the last one's delivery number. */
+  dropThrough(seq: number): number {
+    const frame = this.first as DeliverFrame;
+    while (this.#index < frame.count && this.seq <= seq) this.#pass(1, this.size);
+    const deliverySeq = this.deliverySeq - 1;
+    if (this.#index === frame.count) this.dropFrame();
+    return deliverySeq;
+  }
+
+  /**
+   * The messages from the first unread one on that follow `after` one by one, as far as they lie in
+   * one memory side by side and fit the bounds. Nothing is taken: `take` does that once they were
+   * accepted. Null: not even the first one fits.
+   */
+  run(after: number, bounds: RunBounds): MessageRun | null {
+    const { buffer, byteOffset } = (this.first as DeliverFrame).bytes;
+    const begin = byteOffset + this.#at;
+    let bytes = 0;
+    let count = 0;
+    let deliverySeq = 0;
+    let behind = 0;
+    for (let nth = 0; nth < this.#frames.length; nth++) {
+      const frame = this.#frames.at(nth)!;
+      const start = nth === 0 ? this.#at : 0;
+      if (frame.type !== 'deliver' || frame.bytes.buffer !== buffer) break;
+      if (frame.bytes.byteOffset + start !== begin + bytes || this.#faultOf(nth) !== null) break;
+      const view = nth === 0 ? this.#viewOfFirst() : viewOf(frame.bytes);
+      let at = start;
+      let index = nth === 0 ? this.#index : 0;
+      while (index < frame.count && count < bounds.count) {
+        const size = view.getUint32(at, true);
+        if (size > bounds.recordBytes || bytes + size > bounds.bytes) break;
+        if (readSafe(view, at + 8) !== after + count) break;
+        at += size;
+        bytes += size;
+        count++;
+        index++;
+      }
+      if (at > start) {
+        deliverySeq = frame.deliverySeq + index - 1;
+        behind = frame.pending + frame.count - index;
+      }
+      if (index < frame.count) break;
+    }
+    if (count === 0) return null;
+    const view = new Uint8Array(buffer, begin, bytes);
+    return { bytes: view, count, first: after + 1, last: after + count, deliverySeq, behind };
+  }
+
+  take(run: MessageRun): void {
+    let { count } = run;
+    let bytes = run.bytes.length;
+    while (count > 0) {
+      const frame = this.first as DeliverFrame;
+      const taken = Math.min(count, frame.count - this.#index);
+      const size = Math.min(bytes, frame.bytes.length - this.#at);
+      count -= taken;
+      bytes -= size;
+      this.#pass(taken, size);
+      if (this.#index === frame.count) this.dropFrame();
+    }
+  }
+
+  get #newest(): OriginFrame | undefined {
+    return this.#frames.at(this.#frames.length - 1);
+  }
+
+  #pass(count: number, size: number): void {
+    this.#index += count;
+    this.#at += size;
+  }
+
+  #viewOfFirst(): DataView {
+    this.#view ??= viewOf((this.first as DeliverFrame).bytes);
+    return this.#view;
+  }
+
+  /** Each frame is walked once; the frames before the nth were found well-formed. */
+  #faultOf(nth: number): ErrorData | null {
+    if (nth < this.#checked) return null;
+    const fault = deliveryFault(this.#frames.at(nth) as DeliverFrame);
+    if (fault === null) this.#checked = nth + 1;
+    return fault;
+  }
+}
+
+/** A number that is not one would pass as a gap of 2^64 (case F6). */
+function deliveryFault({ deliverySeq, count, pending, bytes }: DeliverFrame): ErrorData | null {
+  const numbered = isSeq(deliverySeq) && isSeq(count) && isSeq(deliverySeq + count);
+  if (!numbered || (pending !== 0 && !isSeq(pending))) {
+    const numbers = `number ${deliverySeq}, count ${count}, pending ${pending}`;
+    return toErrorData(new LockstepError('badRecord', `delivery: ${numbers}`));
+  }
+  try {
+    validateMessages(bytes, count);
+  } catch (error) {
+    return toErrorData(error);
+  }
+  return null;
 }

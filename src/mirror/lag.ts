@@ -1,35 +1,45 @@
 /**
- * How many of the origin's messages are not in the store yet, as one opening knows it. Accepting a
- * batch says what is known to wait behind it; only applying moves the lag down.
+ * How many of the origin's messages are not in the store yet. A set-up that succeeded says how many
+ * wait; from then on only applying moves the lag: to what was known to wait behind the last message
+ * that the store took. To accept a batch, or to refuse one, moves nothing (rules 3 and 4).
  */
+import { Fifo } from './fifo.js';
+
+interface AcceptedBatch {
+  readonly last: number;
+  /** Messages that the origin still had behind `last`. */
+  readonly behind: number;
+}
+
 export class Lag {
-  #known = 0;
-  #applied = 0;
-  /** Accepted batches that are not applied yet; bounded by the uncommitted window. */
-  readonly #accepted: {
-    readonly last: number;
-    readonly deliverySeq: number;
-  }[] = [];
+  #value = 0;
+  /** Accepted, not applied yet; bounded by the uncommitted window. */
+  readonly #accepted = new Fifo<AcceptedBatch>();
 
   get value(): number {
-    return Math.max(0, this.#known - this.#applied);
+    return this.#value;
   }
 
+  /** `pending` is newer than what the batches of an earlier opening knew. */
   opened(pending: number): void {
-    this.#known = pending;
-    this.#applied = 0;
-    this.#accepted.length = 0;
+    this.#value = pending;
+    this.#accepted.clear();
   }
 
-  /** @param known  deliveries of the opening that exist, those that wait at the origin included */
-  accepted(last: number, deliverySeq: number, known: number): void {
-    this.#accepted.push({ last, deliverySeq });
-    this.#known = known;
+  accepted(last: number, behind: number): void {
+    this.#accepted.push({ last, behind });
+  }
+
+  /** What was accepted in a leadership that ended may never be applied. */
+  forget(): void {
+    this.#accepted.clear();
   }
 
   applied(storeLast: number): void {
-    while (this.#accepted.length > 0 && this.#accepted[0]!.last <= storeLast) {
-      this.#applied = this.#accepted.shift()!.deliverySeq;
+    for (let batch = this.#accepted.at(0); batch !== undefined; batch = this.#accepted.at(0)) {
+      if (batch.last > storeLast) return;
+      this.#value = batch.behind;
+      this.#accepted.dropFirst();
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * When the mirror may ask the origin again, in ticks. A gate of one create request in 2 s, jitter of
- * 100–200 ms, and for failed requests a backoff of 10 s a failure up to 120 s (nats-server
- * stream.go: scheduleSetupMirrorConsumerRetry, calculateRetryBackoff). All of it is scaled.
+ * 100–200 ms, and for failed set-ups a backoff of 10 s a failure up to 120 s (nats-server stream.go:
+ * scheduleSetupMirrorConsumerRetry, calculateRetryBackoff). All of it is scaled.
  */
 import {
   MIRROR_BACKOFF_MAX_MS,
@@ -27,8 +27,8 @@ export interface MirrorTicks {
 }
 
 /** Never less than a tick: a scaled wait stays a wait. */
-export function mirrorTicks(timeScale: number): MirrorTicks {
-  const ticks = (ms: number): number => Math.max(1, Math.round((ms * timeScale) / TICK_MS));
+export function mirrorTicks(timeScale: number, tickMs = TICK_MS): MirrorTicks {
+  const ticks = (ms: number): number => Math.max(1, Math.round((ms * timeScale) / tickMs));
   return {
     gate: ticks(MIRROR_GATE_MS),
     jitterMin: ticks(MIRROR_JITTER_MIN_MS),
@@ -41,21 +41,26 @@ export function mirrorTicks(timeScale: number): MirrorTicks {
 }
 
 export class Pacing {
-  readonly ticks: MirrorTicks;
-  readonly #prng: Prng;
-  /** Consecutive failures to set up. */
+  /** Consecutive set-ups that failed. */
   attempts = 0;
+  readonly #ticks: MirrorTicks;
+  readonly #prng: Prng;
+  /** Outlives leaderships: a member that loses and regains one is held by the same gate. */
   #sinceRequest = Number.POSITIVE_INFINITY;
   #due: number | null = null;
 
-  constructor(timeScale: number, prng: Prng) {
-    this.ticks = mirrorTicks(timeScale);
+  constructor(ticks: MirrorTicks, prng: Prng) {
+    this.#ticks = ticks;
     this.#prng = prng;
   }
 
+  get isPlanned(): boolean {
+    return this.#due !== null;
+  }
+
   /** Plans the next request, replacing one that was planned; returns the ticks until then. */
-  schedule(): number {
-    const { gate, jitterMin, jitterMax, backoff, backoffMax } = this.ticks;
+  plan(): number {
+    const { gate, jitterMin, jitterMax, backoff, backoffMax } = this.#ticks;
     const gated = Math.max(0, gate - this.#sinceRequest);
     const backedOff = Math.min(backoff * this.attempts, backoffMax);
     this.#due = gated + backedOff + this.#prng.between('jitter', jitterMin, jitterMax);
@@ -66,15 +71,12 @@ export class Pacing {
     this.#due = null;
   }
 
-  /** A request goes out now. */
-  requested(): void {
-    this.#due = null;
-    this.#sinceRequest = 0;
-  }
-
-  /** One tick; true when a planned request is due. */
+  /** One tick. True: the planned request goes out now. */
   tick(): boolean {
     this.#sinceRequest++;
-    return this.#due !== null && --this.#due <= 0;
+    if (this.#due === null || --this.#due > 0) return false;
+    this.#due = null;
+    this.#sinceRequest = 0;
+    return true;
   }
 }

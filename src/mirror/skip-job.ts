@@ -3,15 +3,8 @@
  * can fall between two, and a gap of any size neither blocks a turn nor overruns the leader.
  */
 import { RANGE_BYTES, SKIP_BYTES, viewOf, writeSkip, writeSkipRange } from '../stream/layout.js';
+import type { Proposal } from './ports.js';
 import type { SkipEncoding } from './types.js';
-
-export interface SkipBatch {
-  readonly bytes: Uint8Array;
-  /** Commands in the batch. */
-  readonly count: number;
-  readonly first: number;
-  readonly last: number;
-}
 
 export class SkipJob {
   /** Whether it belongs to the set-up of an opening; else to a gap met while receiving. */
@@ -24,6 +17,7 @@ export class SkipJob {
   constructor(
     range: { readonly first: number; readonly last: number },
     options: {
+      /** `direct`: one replica without raft; its store skips a range at once. */
       readonly encoding: SkipEncoding | 'direct';
       readonly batchCountMax: number;
       readonly setUp: boolean;
@@ -55,21 +49,21 @@ export class SkipJob {
   }
 
   /** The next batch, in bytes of its own: raft keeps them after the hand-over. */
-  batch(allocate: (size: number) => Uint8Array): SkipBatch {
+  batch(allocate: (size: number) => Uint8Array): Proposal {
     const bytes = allocate(this.bytesNeeded);
     const view = viewOf(bytes);
     const first = this.#next;
     if (this.#encoding !== 'entries') {
       const count = this.#end - first + 1;
       writeSkipRange(view, 0, first - 1, count);
-      return { bytes, count: 1, first, last: this.#end };
+      return { what: 'range', bytes, count: 1, first, last: this.#end };
     }
     const count = this.#batchCount();
     for (let at = 0; at < count; at++) writeSkip(view, at * SKIP_BYTES, first - 1 + at);
-    return { bytes, count, first, last: first + count - 1 };
+    return { what: 'skips', bytes, count, first, last: first + count - 1 };
   }
 
-  accepted(batch: SkipBatch): void {
+  accepted(batch: Proposal): void {
     this.#next = batch.last + 1;
   }
 

@@ -70,7 +70,7 @@ export type OriginFrame =
       readonly lastDeliverySeq: number;
     };
 
-/** `direct`: one replica without raft. `range` and `entries`: section 5, rule 2. */
+/** How a skip is proposed: one command a sequence, or one for all of them (rule 2). */
 export type SkipEncoding = 'entries' | 'range';
 
 export type MirrorCondition = 'running' | 'blocked' | 'diverged';
@@ -83,6 +83,7 @@ export type MirrorCause =
   | 'createRefused'
   | 'createTimeout'
   | 'malformedAnswer'
+  | 'malformedDelivery'
   | 'skipRefused'
   | 'setupSkipRefused'
   | 'messageRefused'
@@ -105,6 +106,7 @@ export type MirrorEvent =
       readonly kind: 'opening';
       readonly state: 'requested' | 'opened' | 'closed';
       readonly opening: Opening;
+      /** What was asked for, what the origin starts at, and where the cursor was left. */
       readonly startSeq: number;
       readonly cause?: MirrorCause;
     }
