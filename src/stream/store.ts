@@ -173,7 +173,7 @@ export class Store {
       case KIND_SKIP:
         return this.#passOver(expected, expected + 1, tally);
       case KIND_SKIP_RANGE:
-        return this.#passOver(expected, expected + countOf(view, at), tally);
+        return this.#passOverRange(expected, countOf(view, at), tally);
       case KIND_RESET:
         return this.#reset(expected, firstOf(view, at), tally);
       case KIND_IDENTITY:
@@ -185,7 +185,7 @@ export class Store {
 
   /** A message comes here only when it does not follow last, so it is never passed over. */
   #passOver(expected: number, end: number, tally: Tally): void {
-    if (end <= this.#last || end <= expected) {
+    if (end <= this.#last) {
       tally.seen++;
       return;
     }
@@ -196,6 +196,12 @@ export class Store {
     tally.skipped += end - this.#last;
     this.#skipped.add(this.#last + 1, end);
     this.#last = end;
+  }
+
+  /** A range of nothing asks for nothing, wherever it starts (nats-server #8045). */
+  #passOverRange(expected: number, count: number, tally: Tally): void {
+    if (count === 0) tally.seen++;
+    else this.#passOver(expected, expected + count, tally);
   }
 
   /** Only a stream without messages jumps (nats-server #4249); nothing is stored. */
