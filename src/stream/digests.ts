@@ -24,7 +24,7 @@ export class BlockDigester {
     this.#records = records;
   }
 
-  /** Digests of the blocks that hold a message, rising by block, of a stream that ends at `last`. */
+  /** Digests of the blocks with a message, rising by block, of a stream that ends at `last`. */
   digests(last: number): { readonly blocks: Float64Array; readonly digests: BigUint64Array } {
     const complete = Math.floor(last / DIGEST_BLOCK);
     this.#hashUntil(complete);

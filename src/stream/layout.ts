@@ -233,7 +233,7 @@ function validateRecord(view: DataView, at: number): number {
   if (left < SKIP_BYTES) throw badRecord(at, 'another record');
   const size = recordSize(view, at);
   const kind = recordKind(view, at);
-  if (size % 8 !== 0 || size > left) throw badRecord(at, 'a size that fits the batch');
+  if (size > left) throw badRecord(at, 'a size that fits the batch');
   if (size !== sizeFrom(view, at, kind, size)) throw badRecord(at, `a size that fits kind ${kind}`);
   validateReach(view, at, kind);
   return size;

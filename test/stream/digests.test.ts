@@ -99,6 +99,13 @@ describe('digests', () => {
     ]);
   });
 
+  test('digests: a block with only its last sequence -> is there, its neighbours are not', () => {
+    const lonely = [skipMsgs(1, 2_047), message(2_048), skipMsgs(2_049, 2_000), message(4_049)];
+    const store = applied(lonely, [], new Store({ hasher }));
+    expect(digests(store).map(([block]) => block)).toEqual([1, 3]);
+    expect(digests(store)).toEqual(expected(lonely));
+  });
+
   test('digests: complete blocks -> hashed once', () => {
     let calls = 0;
     const counting: Hasher = {

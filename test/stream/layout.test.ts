@@ -233,7 +233,7 @@ describe('layout: validate', () => {
     expect(refusal(() => validateBatch(bytes, count))).toEqual({ code: 'badRecord', at });
   });
 
-  test('layout: validate: lengths that add up to 2^32 and more -> badRecord, they do not wrap', () => {
+  test('layout: validate: lengths that add up to 2^32 -> badRecord, they do not wrap', () => {
     const subject = utf8('12345678');
     const empty = { headers: new Uint8Array(0), payload: new Uint8Array(0) };
     const whole: Command = { kind: 'message', seq: 1, timestamp: 0n, subject, ...empty };

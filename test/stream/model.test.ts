@@ -127,7 +127,7 @@ function commandsOf(draws: readonly Draw[], start: number): Command[] {
   return commands;
 }
 
-test('store: model: any batches -> outcomes, state, gaps and every message as a naive store', () => {
+test('store: model: any batches -> outcomes, state, gaps and messages of a naive store', () => {
   fc.assert(
     fc.property(fc.array(fc.array(draw, { maxLength: 6 }), { maxLength: 10 }), (batches) => {
       const store = new Store({ hasher });

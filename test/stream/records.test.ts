@@ -155,6 +155,8 @@ describe('records', () => {
       else evenAt = append(index, even, evenAt, [seq]);
     }
     expect(range(1, 6).map((seq) => found(index, seq))).toEqual(range(1, 6));
+    const held = new Set(range(1, 6).map((seq) => index.find(seq)!.bytes));
+    expect(held.size).toBe(2);
     expect(range(1, 6).map((seq) => index.find(seq)!.bytes.buffer)).toEqual([
       odd.buffer,
       even.buffer,

@@ -249,6 +249,8 @@ describe('store: running hash', () => {
       chainHash(1n, flipped, two, hasher),
       chainHash(1n, entry.subarray(8), two, hasher),
       chainHash(1n, entry, outcome({ stored: 1, mismatched: 1 }), hasher),
+      chainHash(1n, entry, outcome({}), hasher),
+      chainHash(1n, entry, outcome({ seen: 3 }), hasher),
       chainHash(1n, entry, outcome({ stored: 2 }), hasher),
       chainHash(1n, entry, outcome({ mismatched: 2 }), hasher),
       chainHash(1n, entry, outcome({ skipped: 2 }), hasher),
