@@ -114,8 +114,8 @@ export class Store {
   /**
    * Applies the commands of one entry, each judged by itself: at or below last is a counted no-op,
    * equal to what is expected is applied, beyond it is a mismatch and is left out. `bytes` hold
-   * `count` well-formed commands and must never change again. Source: nats-server #8045 for ranges
-   * that straddle last; design section 5, rule 6.
+   * `count` well-formed commands and must never change again. Source: nats-server #8045, for ranges
+   * that straddle last.
    */
   apply(bytes: Uint8Array, count: number): ApplyOutcome {
     const tally: Tally = { stored: 0, skipped: 0, seen: 0, mismatched: 0, firstMismatch: null };
