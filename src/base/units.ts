@@ -12,7 +12,8 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
 /** `250ms`, `2s`, `10m`, `1.5s` -> milliseconds. */
 export function parseDuration(where: string, text: unknown): number {
   const match = typeof text === 'string' ? /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) : null;
-  if (match === null) throw usageError(where, text, 'a duration with its unit, such as 250ms or 2s');
+  if (match === null)
+    throw usageError(where, text, 'a duration with its unit, such as 250ms or 2s');
   return Number(match[1]) * DURATION_MS[match[2]!]!;
 }
 

@@ -12,6 +12,7 @@ import { threadsDriver } from '../threads/driver.js';
 import { EXIT } from '../verdict/types.js';
 import { ProgressLine } from './progress.js';
 import { replayCommand } from './replay-command.js';
+import { RunFiles } from './run-files.js';
 
 export interface RunFlags {
   readonly on: DriverName;
@@ -25,6 +26,7 @@ export interface RunFlags {
   readonly timeLimit?: string;
   readonly beyondQuorum?: boolean;
   readonly json?: boolean;
+  readonly outDir?: string;
 }
 
 const DEFAULT_ORIGIN = 'synthetic:messages=100000';
@@ -48,6 +50,7 @@ export function addRunCommand(program: Command): void {
     .option('--time-limit <duration>', 'ends the run inconclusive; default 10m')
     .option('--beyond-quorum', 'allow faults beyond what the cluster tolerates')
     .option('--json', 'print the summary alone')
+    .option('--out-dir <dir>', 'keep events.ndjson and summary.json there')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(async (scenario: string | undefined, flags: RunFlags) => {
@@ -64,6 +67,7 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   const progress = new ProgressLine(process.stderr);
+  using files = flags.outDir === undefined ? null : new RunFiles(flags.outDir, plan, flags.on);
   try {
     const result = await play(plan, {
       driver: threadsDriver,
@@ -72,9 +76,11 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
       signal: abort.signal,
       onEvent: (event) => {
         progress.event(event);
+        files?.event(event);
       },
     });
     progress.end();
+    files?.ended(result);
     print(plan, flags, result);
     return EXIT[result.summary.verdict];
   } finally {

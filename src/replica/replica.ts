@@ -174,7 +174,8 @@ export class Replica {
   ready(): Ready {
     const log = this.#log.ready();
     for (const event of log.events) {
-      if (event.kind === 'transfer' && event.state === 'abandoned') this.#mirror.transferAbandoned();
+      if (event.kind === 'transfer' && event.state === 'abandoned')
+        this.#mirror.transferAbandoned();
     }
     const mirror = this.#mirror.ready();
     const events = [...log.events, ...this.#events, ...mirror.events];

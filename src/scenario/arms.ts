@@ -70,7 +70,7 @@ export function stateText(state: StateTrigger): string {
 }
 
 function mayMeet(target: Target | null, slot: Slot): boolean {
-  return target === null || target.kind !== 'slot' || target.slot === slot;
+  return target?.kind !== 'slot' || target.slot === slot;
 }
 
 function isTarget(target: Target | null, slot: Slot, view: ReplicaView): boolean {

@@ -2,7 +2,7 @@
  * The control plane: comlink over a worker's own port. Each call is raced against the worker's exit
  * and a deadline, and answers with a value or an error's data, never with a hang.
  */
-import { Worker, type TransferListItem, type WorkerOptions } from 'node:worker_threads';
+import { Worker, type Transferable, type WorkerOptions } from 'node:worker_threads';
 import * as Comlink from 'comlink';
 import nodeEndpoint from 'comlink/dist/esm/node-adapter.mjs';
 import { LockstepError, type Reply } from '../base/errors.js';
@@ -63,7 +63,7 @@ export class ControlledWorker<T extends object> {
     args: Calls<T>[K]['args'],
     options: {
       readonly deadlineMs: number;
-      readonly transfer?: TransferListItem[];
+      readonly transfer?: Transferable[];
     },
   ): Promise<Calls<T>[K]['value']> {
     if (this.#exit !== null) throw this.#gone(method);
@@ -83,7 +83,7 @@ export class ControlledWorker<T extends object> {
       throw this.#gone(method);
     });
     try {
-      const call = remote[method]!(...(sent as unknown[])) as Promise<Reply<Calls<T>[K]['value']>>;
+      const call = remote[method]!(...(sent)) as Promise<Reply<Calls<T>[K]['value']>>;
       const reply = await Promise.race([call, deadline, gone]);
       if (reply.ok) return reply.value;
       throw new LockstepError(reply.error.code, reply.error.message, reply.error.detail);
@@ -108,7 +108,7 @@ export class ControlledWorker<T extends object> {
   }
 }
 
-function withTransfer(args: unknown[], transfer: TransferListItem[]): unknown[] {
+function withTransfer(args: unknown[], transfer: Transferable[]): unknown[] {
   const [first, ...rest] = args;
   return [Comlink.transfer(first, transfer), ...rest];
 }

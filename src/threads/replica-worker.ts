@@ -258,7 +258,8 @@ class PortInbox implements Inbox {
 
   /** Peers take turns, so that a busy one cannot keep another's heartbeats unread. */
   peer(): Message | undefined {
-    for (let tried = 0; tried < this.#peers.length; tried++) {
+    let tried = 0;
+    while (tried++ < this.#peers.length) {
       const received = this.#peers[this.#next++ % this.#peers.length]!.take();
       if (received?.kind === 'message') return received.message;
     }

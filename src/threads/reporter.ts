@@ -44,6 +44,7 @@ export class Reporter {
       case 'propose':
         if (event.refused === null && event.what === 'messages') return;
         break;
+      default:
     }
     this.#events.push({ atMs: monotonicMs(), event });
   }

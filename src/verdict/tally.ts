@@ -41,6 +41,8 @@ export class Tally {
         return;
       case 'propose':
         this.#proposal(event);
+        return;
+      default:
     }
   }
 

@@ -1,0 +1,12 @@
+/** lockstep as a library: read a scenario, play it on a driver, look at what came of it. */
+export { LockstepError, type ErrorCode, type ErrorData } from './base/errors.js';
+export { loadHasher, type Hasher } from './base/hasher.js';
+export { parseScenario, planScenario, type ReadFile } from './scenario/parse.js';
+export { play, type PlayOptions, type PlayResult } from './scenario/play.js';
+export type { ClusterEvent, Driver, RunningCluster } from './scenario/driver.js';
+export type { Scenario } from './scenario/schema.js';
+export type { DriverName, FaultPlan, OriginPlan, Plan } from './scenario/types.js';
+export { threadsDriver } from './threads/driver.js';
+export { renderRun } from './report/terminal.js';
+export { EXIT, EXIT_USAGE } from './verdict/types.js';
+export type { Difference, Reason, RunSummary, Verdict } from './verdict/types.js';
