@@ -1,6 +1,6 @@
 /**
- * The mirror of one member, at work only while that member leads: it asks the origin for an opening,
- * lets it run, and decides what follows when it ends: another one at once, one later, or none. The
+ * The mirror of one member, at work only while that member leads: it asks the origin for an
+ * opening, lets it run, and decides what follows when it ends: one at once, one later, or none. The
  * rules are numbered in docs/mirror.md; upstream: nats-server stream.go, setupMirrorConsumer,
  * processInboundMirrorMsg and skipMsgs as of pull request 8152.
  *
@@ -129,8 +129,8 @@ export class Mirror {
    *   3. r1 asks from sequence 9; the origin forgets the first consumer and makes a second;
    *   4. the first one's frames come: 9 and 10 are next, so the cursor stands at 10, number 5;
    *   5. the second one's 9 and 10, numbers 1 and 2, come after them and are dropped as stale;
-   *   6. its 12, number 3, lies ahead and is not number 6: lost, where the origin has a gap. Had the
-   *      numbers happened to fit, a lost delivery would pass as a gap, and a message be skipped.
+   *   6. its 12, number 3, lies ahead and is not number 6: lost, where the origin has a gap. Had
+   *      the numbers fitted by chance, a loss would pass as a gap, and a message be skipped.
    */
   frame(frame: OriginFrame): void {
     if (this.#live === null || !sameOpening(frame.opening, this.#live.opening)) return;

@@ -1,7 +1,8 @@
 /**
- * One opening from its request to its end: the origin's answer and the set-up that follows from it,
- * then deliveries judged against the cursor, gaps skipped, messages proposed. It ends by saying why;
- * what comes after is for mirror.ts. Made anew for each request, so nothing of an older one is left.
+ * One opening from its request to its end: the origin's answer and the set-up that follows from
+ * it, then deliveries judged against the cursor, gaps skipped, messages proposed. It ends by saying
+ * why; what comes after is for mirror.ts. Made anew for each request, so nothing of an older one is
+ * left.
  */
 import { LockstepError, toErrorData, type ErrorCode, type ErrorData } from '../base/errors.js';
 import { identitySize, RANGE_BYTES, viewOf, writeIdentity, writeReset } from '../stream/layout.js';
@@ -46,7 +47,7 @@ export class LiveOpening {
   #answer: Answer | null = null;
   #identified = false;
   #isSetUp = false;
-  /** A skip under way, or one that is done and waits for its message: the cursor stays before it. */
+  /** A skip under way, or a done one that waits for its message: the cursor stays before it. */
   #skip: SkipJob | null = null;
   #waitedTicks = 0;
   #silentTicks = 0;
@@ -231,7 +232,7 @@ export class LiveOpening {
     const { ports, leadership, lag, bounds } = this.#around;
     const { size } = this.#intake;
     if (size > bounds.recordBytes) {
-      const text = `blocked at ${seq}: it takes ${size} bytes, a mirror stores ${bounds.recordBytes}`;
+      const text = `blocked at ${seq}: takes ${size} bytes, a mirror stores ${bounds.recordBytes}`;
       return this.#over('blocked', 'tooLarge', text);
     }
     const bytes = Math.min(bounds.bytes, ports.room());

@@ -1,7 +1,7 @@
 /**
- * When the mirror may ask the origin again, in ticks. A gate of one create request in 2 s, jitter of
- * 100–200 ms, and for failed set-ups a backoff of 10 s a failure up to 120 s (nats-server stream.go:
- * scheduleSetupMirrorConsumerRetry, calculateRetryBackoff). All of it is scaled.
+ * When the mirror may ask the origin again, in ticks. A gate of one create request in 2 s, jitter
+ * of 100–200 ms, and for failed set-ups a backoff of 10 s a failure up to 120 s (nats-server
+ * stream.go: scheduleSetupMirrorConsumerRetry, calculateRetryBackoff). All of it is scaled.
  */
 import {
   MIRROR_BACKOFF_MAX_MS,

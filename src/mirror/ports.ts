@@ -4,7 +4,7 @@
  */
 import type { MirrorEvent, OriginIdentity } from './types.js';
 
-/** Why a proposal was refused. `mismatch` comes from the direct path only: there the store judges. */
+/** Why a proposal was refused. `mismatch` is of the direct path only: there the store judges. */
 export type ProposalRefusal =
   'notLeader' | 'staleTerm' | 'transferring' | 'overrun' | 'writeFailed' | 'mismatch';
 

@@ -5,7 +5,7 @@
 import type { ErrorData } from '../base/errors.js';
 import type { Member } from '../base/member.js';
 
-/** One life of the mirror's consumer. Of two, the one with the higher (term, generation) is newer. */
+/** One life of the mirror's consumer. Of two, the higher (term, generation) is the newer. */
 export interface Opening {
   readonly member: Member;
   readonly term: number;

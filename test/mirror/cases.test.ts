@@ -1,4 +1,4 @@
-/** Public cases of mirrors, told with three members that share a log; the case's id is in the title. */
+/** Public cases of mirrors, told with three members that share a log; titles name the case. */
 import { describe, expect, it } from 'vitest';
 import {
   at,
@@ -75,7 +75,7 @@ function atFive(options: StageOptions = {}): Trio {
 }
 
 describe('mirror: A1: a failed skip is not taken as done', () => {
-  it('(a) skip on a deposed leader -> notLeader, nothing logged, no request; then all equal', () => {
+  it('(a) skip on a deposed leader -> notLeader, nothing logged; then all equal', () => {
     const trio = atFive();
     const old = trio.leader;
     const opening = openingOf(1);
@@ -165,7 +165,7 @@ describe('mirror: A1: a failed skip is not taken as done', () => {
     },
   );
 
-  it('(d) direct: cursor 4, store at 5, 5 comes as delivery 1 -> cursor 5, reopened at once', () => {
+  it('(d) direct: cursor 4, store at 5, 5 is delivery 1 -> cursor 5, reopened at once', () => {
     const stage = receiving(4, { skip: 'direct' });
     const opening = openingOf(1);
     stage.store.messages.set(5, plainContent(5));

@@ -6,6 +6,7 @@ import {
   delivery,
   GATE,
   JITTER,
+  opened,
   openingOf,
   plainSize,
   proposed,
@@ -102,7 +103,7 @@ describe('mirror: next', () => {
     expect([stage.mirror.advance(), stage.cluster.log.length]).toEqual([false, 2]);
   });
 
-  it('a delivery number that jumps where no sequence does -> accepted, as upstream assigns it', () => {
+  it('a number that jumps where no sequence does -> accepted, as upstream assigns it', () => {
     const stage = receiving(0);
     stage.mirror.frame(delivery(OPENING, 4, [1, 2]));
     stage.advanceAll();
@@ -361,6 +362,18 @@ describe('mirror: lag', () => {
     stage.mirror.advance();
     stage.apply();
     expect(stage.mirror.status().lag).toBe(3 + 7);
+  });
+
+  it('a later answer -> newer than what batches of the opening before knew', () => {
+    const stage = receiving(5, {}, 2);
+    stage.mirror.frame(delivery(OPENING, 1, [6], { pending: 0 }));
+    stage.mirror.frame({ type: 'heartbeat', opening: OPENING, lastDeliverySeq: 2 });
+    stage.advanceAll();
+    stage.tick(REOPEN);
+    stage.mirror.frame(opened(openingOf(2), { startsAfter: 5, last: 105, pending: 100 }));
+    stage.advanceAll();
+    stage.apply();
+    expect([stage.store.last, stage.mirror.status().lag]).toEqual([6, 100]);
   });
 
   it('a refusal -> as it was before the delivery', () => {

@@ -88,7 +88,7 @@ describe('mirror: leading', () => {
     expect(stage.mirror.skipsAccepted).toBe(42);
   });
 
-  it('lag of batches that may have vanished with the last leadership -> not moved by applying', () => {
+  it('batches that may have vanished with the last leadership -> no say in the lag', () => {
     const stage = receiving(5, {}, 9);
     stage.mirror.frame(delivery(OPENING, 1, [6, 7], { pending: 3 }));
     stage.advanceAll();
@@ -143,7 +143,7 @@ describe('mirror: flap', () => {
     expect(stage.mirror.status()).toMatchObject({ cursor: at(5, 0), error: null });
   });
 
-  it('a step of the old term after the flap -> refused as staleTerm, nothing in the log (B2)', () => {
+  it('a step of the old term after the flap -> staleTerm, nothing in the log (B2)', () => {
     const stage = receiving(5);
     stage.mirror.frame(delivery(OPENING, 1, [25_006]));
     stage.mirror.advance();
@@ -247,7 +247,7 @@ describe('mirror: applied', () => {
 });
 
 describe('mirror: pacing', () => {
-  it('upstream: gate 2 s, jitter 100-200 ms, backoff 10 s to 120 s, silence 10 s, answer 30 s', () => {
+  it('upstream: gate 2 s, jitter 100-200 ms, backoff 10-120 s, silence 10 s, answer 30 s', () => {
     expect(mirrorTicks(1)).toEqual({
       gate: 200,
       jitterMin: 10,

@@ -40,7 +40,7 @@ const faults: fc.Arbitrary<Fault> = fc.oneof(
   fc.record({ kind: fc.constant('advance'), count: small(9) }),
   fc.record({ kind: fc.constant('dropConsumer') }),
   fc.record({ kind: fc.constant('configure') }),
-) as fc.Arbitrary<Fault>;
+);
 
 interface Settings {
   readonly skip: SkipEncoding;

@@ -214,9 +214,10 @@ describe('mirror: answer: failures to set up', () => {
 
 describe('mirror: answer: diverged', () => {
   const other = { name: 'ORDERS', created: ORDERS.created + 1n };
+  const copied = 'copied was ORDERS created 1700000000000000000';
   const reasons = {
-    life: 'the origin is ORDERS created 1700000000000000001, copied was ORDERS created 1700000000000000000',
-    name: 'the origin is OTHER created 1700000000000000000, copied was ORDERS created 1700000000000000000',
+    life: `the origin is ORDERS created 1700000000000000001, ${copied}`,
+    name: `the origin is OTHER created 1700000000000000000, ${copied}`,
     last: 'the origin ends at 4, the mirror at 5',
   };
   const answers: readonly (readonly [
@@ -293,7 +294,7 @@ describe('mirror: answer: diverged', () => {
 
 describe('mirror: blocked', () => {
   const blocked = (seq: number) => {
-    const reason = `blocked at ${seq}: it takes 48 bytes, a mirror stores 40`;
+    const reason = `blocked at ${seq}: takes 48 bytes, a mirror stores 40`;
     return [
       { kind: 'condition', condition: 'blocked', reason } as const,
       { code: 'tooLarge', message: reason },

@@ -1,7 +1,7 @@
 /**
- * A stage for mirrors: members that share one log and each have a store of the plainest kind, and an
- * origin that can be published to, deleted from and made again. Nothing here runs by itself: a test
- * says when commands reach the origin, frames the mirror, and entries the stores.
+ * A stage for mirrors: members that share one log and each have a store of the plainest kind, and
+ * an origin that can be published to, deleted from and made again. Nothing here runs by itself: a
+ * test says when commands reach the origin, frames the mirror, and entries the stores.
  */
 import type { Prng } from '../../src/base/prng.js';
 import {
