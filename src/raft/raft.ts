@@ -431,7 +431,9 @@ export class Raft {
 
   #voteCame(reply: VoteReply): void {
     if (this.#ballot === null || reply.pre !== this.#ballot.pre) return;
-    if (!reply.pre || !reply.granted) this.#countVote(reply.from, reply.granted);
+    // A granted vote names the term that it is for; one of an earlier ballot counts nothing.
+    if (reply.granted && reply.term !== this.#ballot.term) return;
+    this.#countVote(reply.from, reply.granted);
   }
 
   #countVote(from: Member, granted: boolean): void {

@@ -75,6 +75,8 @@ export interface RunningCluster extends AsyncDisposable {
    * event. False: its target does not exist at this moment (no leader, no opening); try again.
    */
   inject(fault: number): Promise<boolean>;
+  /** Stops the origin, then every living member: what they hold no longer changes. */
+  halt(): Promise<void>;
   /** Slots whose member lives, whether it answers or not. */
   living(): readonly Slot[];
   leader(): Slot | null;

@@ -88,10 +88,12 @@ async function judgeAll(
   hasher: Hasher,
   record: RunRecord,
 ): Promise<Judgement> {
+  await cluster.halt();
   const copies = cluster.living().map((slot) => ({ slot, reader: cluster.copy(slot) }));
   record.ledger = await cluster.ledger.report();
+  const reports = await Promise.all(copies.map(({ reader }) => reader.report()));
   // What was not reached is not lost: the run says by other means that it did not come so far.
-  const upTo = Math.min(record.ledger.origin.last, record.reached(cluster.living()));
+  const upTo = Math.min(record.ledger.origin.last, ...reports.map(({ state }) => state.last));
   return judge({ ledger: cluster.ledger, copies, upTo, hasher });
 }
 

@@ -122,11 +122,6 @@ export class RunRecord {
     record.reason = reason;
   }
 
-  /** What every living replica has reached. */
-  reached(living: readonly Slot[]): number {
-    return Math.min(...living.map((slot) => this.#last.get(slot) ?? 0));
-  }
-
   isCaughtUp(living: readonly Slot[], last: number): boolean {
     return living.length > 0 && living.every((slot) => (this.#last.get(slot) ?? 0) >= last);
   }

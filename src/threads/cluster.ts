@@ -130,6 +130,15 @@ export class ThreadCluster implements RunningCluster {
     await this.#originWorker.call('serve', [], { deadlineMs: CALL_DEADLINE_MS });
   }
 
+  async halt(): Promise<void> {
+    if (this.#conducting !== null) clearInterval(this.#conducting);
+    await this.#originWorker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS });
+    const living = this.#replicas.filter(({ alive }) => alive);
+    await Promise.all(
+      living.map(({ worker }) => worker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS })),
+    );
+  }
+
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

@@ -83,7 +83,7 @@ export class ControlledWorker<T extends object> {
       throw this.#gone(method);
     });
     try {
-      const call = remote[method]!(...(sent)) as Promise<Reply<Calls<T>[K]['value']>>;
+      const call = remote[method]!(...sent) as Promise<Reply<Calls<T>[K]['value']>>;
       const reply = await Promise.race([call, deadline, gone]);
       if (reply.ok) return reply.value;
       throw new LockstepError(reply.error.code, reply.error.message, reply.error.detail);

@@ -45,12 +45,8 @@ export class OriginWorker implements OriginControl {
     return answer(() => this.#origin.service.content.partDigests(range));
   }
 
-  close(): Reply<null> {
-    return answer(() => {
-      this.#running?.close();
-      this.#running = null;
-      return null;
-    });
+  halt(): Reply<null> {
+    return answer(() => this.#origin.halt());
   }
 
   get #origin(): RunningOrigin {
@@ -111,10 +107,12 @@ class RunningOrigin {
     };
   }
 
-  close(): void {
+  halt(): null {
+    this.#serving = false;
     if (this.#timer !== null) clearTimeout(this.#timer);
     for (const link of this.#links.values()) link.close();
     this.#start.reports.close();
+    return null;
   }
 
   #allocate(size: number): Uint8Array {

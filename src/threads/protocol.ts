@@ -48,7 +48,8 @@ export interface ReplicaControl {
   report(): Reply<CopyReport>;
   records(range: SeqRange): Reply<readonly RecordDigest[]>;
   lastSeen(): Reply<readonly (readonly [fault: string, progress: number])[]>;
-  close(): Reply<null>;
+  /** Nothing moves from here on; what is held can still be read. */
+  halt(): Reply<null>;
 }
 
 export interface OriginStart {
@@ -77,7 +78,8 @@ export interface OriginControl {
   dropConsumer(): Reply<boolean>;
   report(): Reply<LedgerReport>;
   records(range: SeqRange): Reply<readonly RecordDigest[]>;
-  close(): Reply<null>;
+  /** Nothing moves from here on; what is held can still be read. */
+  halt(): Reply<null>;
 }
 
 /** An event with the time at which it happened in its thread, monotonic milliseconds. */

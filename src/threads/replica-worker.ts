@@ -77,12 +77,8 @@ export class ReplicaWorker implements ReplicaControl {
     return answer(() => [...this.#replica.arms.lastSeen()]);
   }
 
-  close(): Reply<null> {
-    return answer(() => {
-      this.#running?.close();
-      this.#running = null;
-      return null;
-    });
+  halt(): Reply<null> {
+    return answer(() => this.#replica.halt());
   }
 
   get #replica(): RunningReplica {
@@ -168,12 +164,13 @@ class RunningReplica {
     }
   }
 
-  close(): void {
+  halt(): null {
     clearInterval(this.#ticker);
     if (this.#again !== null) clearImmediate(this.#again);
     for (const link of this.#peers.values()) link.close();
     this.#origin.close();
     this.#reporter.close();
+    return null;
   }
 
   #io(): HostIo {
