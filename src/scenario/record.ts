@@ -248,7 +248,7 @@ export class RunRecord {
   #replicaEvent({ slot, atMs, event }: Extract<ClusterEvent, { kind: 'replica' }>): void {
     this.#tally.add(slot, event);
     this.#timeline.add(slot, atMs, event);
-    if (event.kind === 'role' && event.role === 'leader') this.#recovery.leader(atMs);
+    if (event.kind === 'role' && event.role === 'leader') this.#recovery.leader(slot, atMs);
     if (event.kind === 'condition' && event.condition !== 'running') this.#condition = event;
   }
 
@@ -262,7 +262,7 @@ export class RunRecord {
     record.reason = event.reason ?? null;
     if (event.state !== 'installed') return;
     record.atMs = event.atMs;
-    record.recovery = this.#recovery.fault(event.atMs);
+    record.recovery = this.#recovery.fault(event.atMs, event.slot);
   }
 
   #faultSummary({ fault, status, target, atMs, reason, recovery }: FaultRecord): FaultSummary {

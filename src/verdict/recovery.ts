@@ -1,10 +1,12 @@
 /**
- * How a cluster came back after each fault: the next leader, the next progress after it, and when
- * every living replica had passed what the furthest one held when the fault fell.
+ * How a cluster came back after each fault: the next leader when the fault hit the one that led, the
+ * first progress after that, and when every living replica had passed what the furthest one held
+ * when the fault fell. Times are milliseconds since the fault.
  */
 import type { Slot } from '../base/member.js';
 
 export interface Recovery {
+  /** Null too when the fault hit no leader: nobody had to follow. */
   newLeaderMs: number | null;
   firstMessageMs: number | null;
   caughtUpMs: number | null;
@@ -13,6 +15,7 @@ export interface Recovery {
 interface Watched {
   readonly atMs: number;
   readonly level: number;
+  readonly ofLeader: boolean;
   readonly recovery: Recovery;
 }
 
@@ -20,18 +23,21 @@ export class RecoveryWatch {
   readonly #last = new Map<Slot, number>();
   readonly #gone = new Set<Slot>();
   readonly #watched: Watched[] = [];
+  #leader: Slot | null = null;
 
-  /** A fault fell; what is returned fills in as the cluster recovers. */
-  fault(atMs: number): Recovery {
+  /** A fault fell on a slot (null: on the origin); what is returned fills in as time goes on. */
+  fault(atMs: number, slot: Slot | null): Recovery {
     const level = Math.max(0, ...this.#last.values());
     const recovery = { newLeaderMs: null, firstMessageMs: null, caughtUpMs: null };
-    this.#watched.push({ atMs, level, recovery });
+    const ofLeader = slot !== null && slot === this.#leader;
+    this.#watched.push({ atMs, level, ofLeader, recovery });
     return recovery;
   }
 
-  leader(atMs: number): void {
-    for (const { atMs: since, recovery } of this.#watched) {
-      if (atMs > since) recovery.newLeaderMs ??= atMs - since;
+  leader(slot: Slot, atMs: number): void {
+    this.#leader = slot;
+    for (const { atMs: since, ofLeader, recovery } of this.#watched) {
+      if (ofLeader && atMs > since) recovery.newLeaderMs ??= atMs - since;
     }
   }
 
@@ -44,10 +50,17 @@ export class RecoveryWatch {
     if (this.#gone.has(slot)) return;
     this.#last.set(slot, Math.max(last, this.#last.get(slot) ?? 0));
     const lowest = Math.min(...this.#last.values());
-    for (const { atMs: since, level, recovery } of this.#watched) {
-      if (atMs <= since || last <= level) continue;
-      recovery.firstMessageMs ??= atMs - since;
-      if (lowest > level) recovery.caughtUpMs ??= atMs - since;
+    for (const watched of this.#watched) {
+      const { recovery, level } = watched;
+      if (last <= level || !hasLeader(watched, atMs)) continue;
+      recovery.firstMessageMs ??= atMs - watched.atMs;
+      if (lowest > level) recovery.caughtUpMs ??= atMs - watched.atMs;
     }
   }
+}
+
+/** What the fallen leader had under way still moves stores; only its successor's work counts. */
+function hasLeader({ atMs, ofLeader, recovery }: Watched, nowMs: number): boolean {
+  if (!ofLeader) return nowMs > atMs;
+  return recovery.newLeaderMs !== null && nowMs > atMs + recovery.newLeaderMs;
 }

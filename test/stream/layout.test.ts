@@ -34,20 +34,6 @@ import {
 } from './batches.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
-const KINDS = {
-  message: KIND_MESSAGE,
-  skip: KIND_SKIP,
-  skipRange: KIND_SKIP_RANGE,
-  reset: KIND_RESET,
-  identity: KIND_IDENTITY,
-} as const;
-
-function refusal(act: () => void): { code: string; at: unknown } {
-  try {
-    act();
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    return { code: error.code, at: error.detail?.['at'] };
   }
   throw new Error('nothing was refused');
 }

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { RecoveryWatch } from '../../src/verdict/recovery.js';
+
+describe('verdict: recovery', () => {
+  it('of a leader: the next leader, its first progress, and the last replica passing the level', () => {
+    const watch = new RecoveryWatch();
+    watch.leader('r1', 0);
+    watch.progress('r1', 5, 100);
+    watch.progress('r2', 5, 90);
+    const recovery = watch.fault(10, 'r1');
+    watch.gone('r1');
+    // What the old leader had under way.
+    watch.progress('r2', 12, 101);
+    watch.leader('r2', 30);
+    watch.progress('r2', 35, 102);
+    watch.progress('r3', 36, 50);
+    watch.progress('r3', 40, 102);
+    expect(recovery).toEqual({ newLeaderMs: 20, firstMessageMs: 25, caughtUpMs: 25 });
+  });
+
+  it('of a follower: nobody has to follow it, progress counts at once', () => {
+    const watch = new RecoveryWatch();
+    watch.leader('r1', 0);
+    watch.progress('r1', 1, 10);
+    watch.progress('r2', 1, 10);
+    const recovery = watch.fault(2, 'r2');
+    watch.leader('r3', 50);
+    watch.progress('r1', 4, 11);
+    watch.progress('r2', 9, 11);
+    expect(recovery).toEqual({ newLeaderMs: null, firstMessageMs: 2, caughtUpMs: 7 });
+  });
+
+  it('of the origin: the slot is nobody', () => {
+    const watch = new RecoveryWatch();
+    watch.leader('r1', 0);
+    const recovery = watch.fault(2, null);
+    watch.progress('r1', 2, 1);
+    watch.progress('r1', 3, 1);
+    expect(recovery).toEqual({ newLeaderMs: null, firstMessageMs: 1, caughtUpMs: 1 });
+  });
+});
