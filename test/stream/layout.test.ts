@@ -34,6 +34,13 @@ import {
 } from './batches.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
+
+function refusal(act: () => void): { code: string; at: unknown } {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    return { code: error.code, at: error.detail?.['at'] };
   }
   throw new Error('nothing was refused');
 }
