@@ -1,54 +1,71 @@
-/** The follower's side of AppendEntries (section 5.3) and the voter's log check (section 5.4.1). */
+/** The follower's side of AppendEntries (section 5.3). */
 import { invariant } from '../base/errors.js';
-import type { Durability } from './durability.js';
-import type { Log } from './log.js';
-import type { AppendRequest, VoteRequest } from './types.js';
-
-export type AppendOutcome =
-  | { readonly accepted: true; readonly matched: number }
-  | {
-      readonly accepted: false;
-      readonly hintIndex: number;
-      readonly hintTerm: number;
-    };
+import type { Member } from '../base/member.js';
+import type { MemberState } from './state.js';
+import type { AppendRequest, Entry, Heartbeat, Message } from './types.js';
 
 /**
- * Takes in what a leader sent: checks that the logs match at prevIndex, removes a conflicting tail,
- * appends what is new. A reordered, shorter append removes nothing. `matched` is the last index that
+ * Takes in what the leader of this term sent: checks that the logs match at prevIndex, removes a
+ * conflicting tail, appends what is new. Acknowledged, and at most committed, is the last index that
  * this very message proved equal to the leader's log, never our own last.
  */
-export function appendEntries(
-  log: Log,
-  commit: number,
-  durability: Durability,
-  request: AppendRequest,
-): AppendOutcome {
-  const matched = request.prevIndex + request.entries.length;
-  if (matched <= commit) return { accepted: true, matched: commit };
-  if (request.prevIndex > commit && log.termAt(request.prevIndex) !== request.prevTerm) {
-    return refusal(log, request);
+export function appendRequested(state: MemberState, request: AppendRequest): void {
+  if (state.leadership !== null) return;
+  hearLeader(state, request.from);
+  const { log } = state;
+  const { from, prevIndex, prevTerm, entries } = request;
+  // What is committed here is in the leader's log as well (section 5.4): it needs no check.
+  if (prevIndex > state.commit && log.termAt(prevIndex) !== prevTerm) {
+    const hintIndex = log.lastAtMost(prevIndex, prevTerm);
+    state.outbox.refuse(from, state.term, prevIndex, hintIndex, log.termAt(hintIndex)!);
+    return;
   }
-  for (const entry of request.entries) {
-    if (entry.index <= commit) continue;
-    const term = log.termAt(entry.index);
-    if (term === entry.term) continue;
-    if (term !== undefined) {
-      invariant(entry.index > commit, `committed entry ${entry.index} is not truncated`);
-      log.truncateFrom(entry.index);
-      durability.truncatedFrom(entry.index);
-    }
-    log.append(entry);
-  }
-  return { accepted: true, matched };
+  for (const entry of entries) appendOne(state, entry);
+  const matched = Math.max(prevIndex + entries.length, state.commit);
+  state.commitTo(Math.min(request.commit, matched));
+  state.releaseUpTo(request.released);
+  state.outbox.acknowledge(from, state.term, matched);
 }
 
-/** The last entry of ours that may match: at or below prevIndex, of a term not above prevTerm. */
-function refusal(log: Log, { prevIndex, prevTerm }: AppendRequest): AppendOutcome {
-  const hintIndex = log.lastAtMost(prevIndex, prevTerm);
-  return { accepted: false, hintIndex, hintTerm: log.termAt(hintIndex)! };
+export function heartbeatCame(state: MemberState, heartbeat: Heartbeat): void {
+  if (state.leadership !== null) return;
+  hearLeader(state, heartbeat.from);
+  // It carries min(commit, match): what is below was acknowledged, so it is here.
+  state.commitTo(Math.min(heartbeat.commit, state.log.lastIndex));
+  state.releaseUpTo(heartbeat.released);
+  heartbeatReply(state, heartbeat.from);
 }
 
-/** Section 5.4.1: the later last term wins, then the longer log. */
-export function logIsUpToDate(log: Log, { lastIndex, lastTerm }: VoteRequest): boolean {
-  return lastTerm > log.lastTerm || (lastTerm === log.lastTerm && lastIndex >= log.lastIndex);
+/** A leader of an earlier term learns ours from the answer, so that nobody stays stuck. */
+export function earlierTermCame(state: MemberState, message: Message): void {
+  if (message.type === 'append') {
+    const { lastIndex, lastTerm } = state.log;
+    state.outbox.refuse(message.from, state.term, message.prevIndex, lastIndex, lastTerm);
+  } else if (message.type === 'heartbeat') {
+    heartbeatReply(state, message.from);
+  }
+}
+
+/** An entry that is here already removes nothing, however late it comes; only a conflict does. */
+function appendOne(state: MemberState, entry: Entry): void {
+  const { log } = state;
+  if (entry.index <= log.baseIndex) return;
+  const term = log.termAt(entry.index);
+  if (term === entry.term) return;
+  if (term !== undefined) {
+    invariant(entry.index > state.commit, `committed entry ${entry.index} is never replaced`);
+    log.truncateFrom(entry.index);
+    state.durability.truncatedFrom(entry.index);
+  }
+  log.append(entry);
+}
+
+function hearLeader(state: MemberState, leader: Member): void {
+  state.timer.touch();
+  if (state.leader !== leader) state.follow(state.term, leader, 'leaderHeard');
+}
+
+function heartbeatReply(state: MemberState, to: Member): void {
+  const { member: from, term } = state;
+  state.outbox.sendAfterPersist({ type: 'heartbeatReply', from, to, term });
 }

@@ -1,196 +1,160 @@
 /**
- * What a member keeps only while it leads: the progress of its followers, the quorum check, a
- * transfer under way. Made anew for each term led, so nothing of an earlier one can be left over.
+ * What a member holds only while it leads: its followers' progress, the quorum check, the bound on
+ * uncommitted bytes, a transfer under way. Made anew for each term led, so that nothing of an
+ * earlier one can be left over.
  */
 import type { Member } from '../base/member.js';
-import type { Log } from './log.js';
-import { Progress } from './progress.js';
-import type { AppendReply, Message } from './types.js';
+import { Replication } from './replication.js';
+import type { MemberState } from './state.js';
+import type {
+  AppendReply,
+  Batch,
+  Entry,
+  HeartbeatReply,
+  ProposeRefusal,
+  ProposeResult,
+  RaftEvent,
+} from './types.js';
 
-export interface LeadershipLimits {
-  readonly inflightAppendsMax: number;
-  readonly inflightBytesMax: number;
-  readonly appendBytesMax: number;
-}
+const NO_BYTES = new Uint8Array(0);
 
 /** A transfer (dissertation, section 3.10): no proposals until it ends. */
 interface Transfer {
   readonly to: Member;
-  ticks: number;
+  readonly sinceTick: number;
   sent: boolean;
 }
 
-/** What the leader's messages say of it. */
-export interface Standing {
-  readonly commit: number;
-  readonly durable: number;
-}
-
 export class Leadership {
-  readonly term: number;
-  readonly #self: Member;
-  readonly #followers: readonly Progress[];
-  readonly #log: Log;
-  readonly #limits: LeadershipLimits;
-  transfer: Transfer | null = null;
-  heartbeatDue = false;
-  heartbeatTicks = 0;
-  quorumTicks = 0;
+  readonly replication: Replication;
+  readonly #state: MemberState;
+  #transfer: Transfer | null = null;
+  #ticks = 0;
+  #heartbeatAt = 0;
+  #uncommittedBytes = 0;
 
-  constructor(
-    self: Member,
-    term: number,
-    followers: readonly Member[],
-    log: Log,
-    limits: LeadershipLimits,
-  ) {
-    this.#self = self;
-    this.term = term;
-    this.#log = log;
-    this.#limits = limits;
-    this.#followers = followers.map((member) => new Progress(member, log.lastIndex + 1));
-  }
-
-  progress(member: Member): Progress | undefined {
-    return this.#followers.find((progress) => progress.member === member);
-  }
-
-  /** The highest index that a majority holds durably, this member's own durable log included. */
-  quorumIndex(durable: number): number {
-    const held = [durable, ...this.#followers.map((progress) => progress.match)];
-    held.sort((a, b) => b - a);
-    return held[Math.floor(held.length / 2)]!;
-  }
-
-  /** What every member holds durably: nobody will ever ask for it again. */
-  releasable(durable: number): number {
-    return this.#followers.reduce((least, { match }) => Math.min(least, match), durable);
-  }
-
-  /** The follower with the longest matching log among those heard; ties by order of members. */
-  mostCaughtUp(heard: (member: Member) => boolean): Member | null {
-    let best: Progress | null = null;
-    for (const progress of this.#followers) {
-      if (heard(progress.member) && (best === null || progress.match > best.match)) best = progress;
+  /** Begins to lead in the present term: with an entry of it, since only such ones are counted. */
+  constructor(state: MemberState) {
+    this.#state = state;
+    this.replication = new Replication(state);
+    for (let index = state.commit + 1; index <= state.log.lastIndex; index++) {
+      this.#uncommittedBytes += state.log.entry(index)!.bytes.length;
     }
-    return best?.member ?? null;
+    this.#append('noop', 0, NO_BYTES);
+  }
+
+  get uncommittedBytes(): number {
+    return this.#uncommittedBytes;
+  }
+
+  get transferTarget(): Member | null {
+    return this.#transfer?.to ?? null;
+  }
+
+  /** All or nothing; refuses with staleTerm, transferring or overrun. */
+  propose(term: number, batch: Batch): ProposeResult {
+    const code = this.#refusal(term, batch);
+    if (code !== null) return { accepted: false, code };
+    return { accepted: true, index: this.#append('batch', batch.count, batch.bytes) };
+  }
+
+  /** Bytes that propose still takes. */
+  room(): number {
+    return Math.max(0, this.#state.limits.uncommittedBytesMax - this.#uncommittedBytes);
+  }
+
+  tick(): void {
+    const { heartbeatTicks, electionTicksMax } = this.#state.limits;
+    this.#ticks++;
+    if (this.#ticks - this.#heartbeatAt >= heartbeatTicks) {
+      this.#heartbeatAt = this.#ticks;
+      this.replication.heartbeatDue = true;
+    }
+    const transfer = this.#transfer;
+    if (transfer === null || this.#ticks - transfer.sinceTick < electionTicksMax) return;
+    this.#abandonTransfer();
+  }
+
+  /** Whether a majority answered in this term within the longest election time-out. */
+  get hasQuorum(): boolean {
+    const { limits, peers } = this.#state;
+    if (this.#ticks < limits.electionTicksMax) return true;
+    const answered = this.replication.answeredSince(this.#ticks - limits.electionTicksMax) + 1;
+    return answered * 2 > peers.length + 1;
   }
 
   appendReplied(reply: AppendReply): void {
-    const progress = this.progress(reply.from);
-    if (progress === undefined) return;
-    if (reply.accepted) {
-      if (reply.index <= this.#log.lastIndex) progress.accepted(reply.index);
-      return;
+    this.#answered(reply.from);
+    this.replication.appendReplied(reply);
+    this.advanceCommit();
+    this.#completeTransfer();
+  }
+
+  heartbeatReplied(reply: HeartbeatReply): void {
+    this.#answered(reply.from);
+    this.replication.heartbeatReplied(reply.from);
+  }
+
+  /**
+   * Section 5.4.2: only an entry of the own term is committed by counting; those before it are with
+   * it. An earlier one on a majority can still be replaced (figure 8).
+   */
+  advanceCommit(): void {
+    const { log, term, commit } = this.#state;
+    const index = this.replication.quorumIndex();
+    if (index <= commit || log.termAt(index) !== term) return;
+    for (let at = commit + 1; at <= index; at++) {
+      this.#uncommittedBytes -= log.entry(at)!.bytes.length;
     }
-    const stale = progress.probing
-      ? reply.index !== progress.next - 1
-      : reply.index <= progress.match;
-    if (stale) return;
-    const matching = this.#log.lastAtMost(reply.hintIndex, reply.hintTerm);
-    progress.rejected(Math.min(reply.index, matching + 1));
+    this.#state.commitTo(index);
   }
 
-  /** Heard from a follower: what it lacks although all was sent may have been lost on its way. */
-  heartbeatReplied(from: Member): void {
-    const progress = this.progress(from);
-    if (progress === undefined) return;
-    progress.paused = false;
-    progress.checkDue = progress.match < this.#log.lastIndex;
+  /** A transfer to another target gives up the one under way; to the same it changes nothing. */
+  transferTo(to: Member): void {
+    if (this.#transfer?.to === to) return;
+    if (this.#transfer !== null) this.#abandonTransfer();
+    this.#transfer = { to, sinceTick: this.#ticks, sent: false };
+    this.#tellTransfer('started', to);
+    this.#completeTransfer();
   }
 
-  /** True when the target holds the whole log and was not told yet. */
-  transferIsDue(): boolean {
-    const { transfer } = this;
-    if (transfer === null || transfer.sent) return false;
-    return this.progress(transfer.to)!.match === this.#log.lastIndex;
+  #refusal(term: number, batch: Batch): ProposeRefusal | null {
+    const { log, limits } = this.#state;
+    if (term !== this.#state.term) return 'staleTerm';
+    if (this.#transfer !== null) return 'transferring';
+    const overrun = log.size >= limits.logEntriesMax || batch.bytes.length > this.room();
+    return overrun ? 'overrun' : null;
   }
 
-  /** All that goes out to followers now: appends as windows allow, heartbeats that are due. */
-  messages(standing: Standing): Message[] {
-    const messages: Message[] = [];
-    for (const progress of this.#followers) {
-      this.#appends(progress, standing, messages);
-      this.#heartbeat(progress, standing, messages);
-    }
-    this.heartbeatDue = false;
-    return messages;
+  #append(kind: Entry['kind'], count: number, bytes: Uint8Array): number {
+    const { log, term } = this.#state;
+    const index = log.lastIndex + 1;
+    log.append({ term, index, kind, count, bytes });
+    this.#uncommittedBytes += bytes.length;
+    return index;
   }
 
-  /** Whether messages() has anything to say. */
-  hasMessages(commit: number): boolean {
-    return (
-      this.heartbeatDue ||
-      this.#followers.some(
-        (progress) =>
-          this.#maySend(progress) || progress.checkDue || this.#owesCommit(progress, commit),
-      )
-    );
+  #answered(from: Member): void {
+    this.replication.progress(from)!.answeredAt = this.#ticks;
   }
 
-  #maySend(progress: Progress): boolean {
-    if (progress.probing) return !progress.paused && progress.next <= this.#log.lastIndex + 1;
-    const { inflightAppendsMax, inflightBytesMax } = this.#limits;
-    return (
-      progress.next <= this.#log.lastIndex && progress.hasRoom(inflightAppendsMax, inflightBytesMax)
-    );
+  /** Tells the target to campaign, once, when it holds the whole log. */
+  #completeTransfer(): void {
+    const transfer = this.#transfer;
+    if (transfer === null || transfer.sent) return;
+    const { log, member: from, term, outbox } = this.#state;
+    if (this.replication.progress(transfer.to)!.match !== log.lastIndex) return;
+    transfer.sent = true;
+    outbox.sendNow({ type: 'timeoutNow', from, to: transfer.to, term });
+    this.#tellTransfer('sent', transfer.to);
   }
 
-  /** With nothing more to append, nothing else would carry the commit before the next heartbeat. */
-  #owesCommit(progress: Progress, commit: number): boolean {
-    return progress.match === this.#log.lastIndex && progress.toldCommit < commit;
+  #abandonTransfer(): void {
+    this.#tellTransfer('abandoned', this.#transfer!.to);
+    this.#transfer = null;
   }
 
-  #appends(progress: Progress, standing: Standing, messages: Message[]): void {
-    let sent = false;
-    while (this.#maySend(progress)) {
-      messages.push(this.#append(progress, standing, true));
-      sent = true;
-    }
-    if (progress.checkDue && !sent) messages.push(this.#append(progress, standing, false));
-    progress.checkDue = false;
-  }
-
-  #append(progress: Progress, standing: Standing, withEntries: boolean): Message {
-    const prevIndex = progress.next - 1;
-    const entries = withEntries ? this.#log.slice(progress.next, this.#limits.appendBytesMax) : [];
-    const lastIndex = prevIndex + entries.length;
-    if (progress.probing) progress.paused = true;
-    else if (entries.length > 0) {
-      progress.sent(
-        lastIndex,
-        entries.reduce((bytes, entry) => bytes + entry.bytes.length, 0),
-      );
-    }
-    progress.toldCommit = Math.max(progress.toldCommit, Math.min(standing.commit, progress.match));
-    return {
-      type: 'append',
-      from: this.#self,
-      to: progress.member,
-      term: this.term,
-      prevIndex,
-      prevTerm: this.#log.termAt(prevIndex)!,
-      commit: standing.commit,
-      released: this.#released(standing),
-      entries,
-    };
-  }
-
-  #heartbeat(progress: Progress, standing: Standing, messages: Message[]): void {
-    if (!this.heartbeatDue && !this.#owesCommit(progress, standing.commit)) return;
-    const commit = Math.min(standing.commit, progress.match);
-    progress.toldCommit = Math.max(progress.toldCommit, commit);
-    messages.push({
-      type: 'heartbeat',
-      from: this.#self,
-      to: progress.member,
-      term: this.term,
-      commit,
-      released: this.#released(standing),
-    });
-  }
-
-  #released({ commit, durable }: Standing): number {
-    return Math.min(commit, this.releasable(durable));
+  #tellTransfer(step: Extract<RaftEvent, { kind: 'transfer' }>['state'], to: Member): void {
+    this.#state.outbox.event({ kind: 'transfer', state: step, to });
   }
 }
