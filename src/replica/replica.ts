@@ -4,12 +4,14 @@
  */
 import type { ErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
+import { UNCOMMITTED_BYTES_MAX } from '../base/limits.js';
 import type { Member } from '../base/member.js';
 import type { Prng } from '../base/prng.js';
 import { Mirror } from '../mirror/mirror.js';
 import type { SkipEncoding } from '../mirror/types.js';
 import { Raft } from '../raft/raft.js';
 import type { Batch, Entry, ProposeResult, RaftJournal } from '../raft/types.js';
+import { expectedOf, KIND_IDENTITY, recordKind, viewOf } from '../stream/layout.js';
 import { chainHash, Store } from '../stream/store.js';
 import { DirectLog } from './direct.js';
 import type { CommandLog } from './log.js';
@@ -206,7 +208,19 @@ export class Replica {
       this.#failNext--;
       return { accepted: false, code: this.#failCode };
     }
+    if (this.#direct && !this.#follows(batch)) return { accepted: false, code: 'mismatch' };
     return this.#log.propose(term, batch);
+  }
+
+  /**
+   * Without raft the store itself refuses what does not follow its last (section 5, rule 6). While
+   * accepted batches wait for the journal their order vouches for what comes behind them.
+   */
+  #follows(batch: Batch): boolean {
+    const view = viewOf(batch.bytes);
+    if (recordKind(view, 0) === KIND_IDENTITY || this.#log.commit > this.#applied) return true;
+    if (this.#log.uncommittedRoom() < UNCOMMITTED_BYTES_MAX) return true;
+    return expectedOf(view, 0) === this.store.lastSeq;
   }
 
   /**
