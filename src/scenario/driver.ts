@@ -48,6 +48,15 @@ export type ClusterEvent =
       readonly fault: boolean;
       readonly reason: string;
     }
+  /** A property that a driver checks while it runs does not hold. */
+  | {
+      readonly kind: 'violation';
+      readonly property: string;
+      readonly slot: Slot | null;
+      readonly seq: number | null;
+      readonly text: string;
+      readonly atMs: number;
+    }
   /** lockstep itself failed. */
   | {
       readonly kind: 'harness';
@@ -80,6 +89,8 @@ export interface RunningCluster extends AsyncDisposable {
   /** Slots whose member lives, whether it answers or not. */
   living(): readonly Slot[];
   leader(): Slot | null;
+  /** Nobody waits for this fault's state any more. False: it already fired. */
+  disarm(fault: number): boolean;
   /** What hosts last saw of the states they wait for, by fault id. */
   lastSeen(): Promise<ReadonlyMap<string, number>>;
   readonly origin: { readonly last: number; readonly messages: number };

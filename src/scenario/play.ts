@@ -126,6 +126,7 @@ class Run {
     await cluster.serve();
     while (!this.#isOver()) {
       this.#injectDue();
+      await this.#expire();
       await cluster.pause(STEP_MS);
     }
     await Promise.all(this.#injecting);
@@ -173,6 +174,16 @@ class Run {
       const injection = this.#inject(at).finally(() => this.#injecting.delete(injection));
       this.#injecting.add(injection);
     });
+  }
+
+  /** A state that did not come within its limit is given up, with what was last seen of it. */
+  async #expire(): Promise<void> {
+    for (const at of this.#record.expired(this.#cluster.now())) {
+      if (!this.#begun.has(at) && this.#cluster.disarm(at)) {
+        this.#begun.add(at);
+        this.#record.lastSeen(await this.#cluster.lastSeen(), at);
+      }
+    }
   }
 
   async #inject(at: number): Promise<void> {

@@ -94,6 +94,8 @@ export class RunRecord {
         this.#last.delete(event.slot);
         this.#recovery.gone(event.slot);
         return this.#timeline.exit(event.slot, event.atMs, event.reason);
+      case 'violation':
+        return this.reason('violated', `${event.property}: ${event.text}`);
       case 'harness':
         return this.reason('harness', event.reason);
       case 'handedOut':
@@ -158,22 +160,33 @@ export class RunRecord {
     return this.#faults.some(({ status }) => status === 'waiting');
   }
 
-  /** The run is over: what still waits will not come. */
-  lastSeen(seen: ReadonlyMap<string, number>): void {
-    for (const record of this.#faults) {
-      if (record.status !== 'waiting') continue;
+  /** Faults whose state did not come in time, by their position in the plan. */
+  expired(nowMs: number): number[] {
+    const since = this.#servedMs ?? nowMs;
+    return this.#faults.flatMap(({ fault: { trigger }, status }, at) =>
+      status === 'waiting' && trigger.kind === 'state' && nowMs - since > trigger.withinMs
+        ? [at]
+        : [],
+    );
+  }
+
+  /** What still waits will not come: one fault, or at the end of the run all of them. */
+  lastSeen(seen: ReadonlyMap<string, number>, only?: number): void {
+    this.#faults.forEach((record, at) => {
+      if (record.status !== 'waiting' || (only !== undefined && only !== at)) return;
       const { id, trigger } = record.fault;
       record.status = 'uncovered';
       if (trigger.kind === 'state') {
         const value = (seen.get(id) ?? 0).toLocaleString('en');
-        record.reason = `waited for ${stateText(trigger.state)}; last seen ${value}`;
+        const waited = only === undefined ? '' : ` ${trigger.withinMs / 1000} s`;
+        record.reason = `waited${waited} for ${stateText(trigger.state)}; last seen ${value}`;
       } else {
         record.reason =
           trigger.kind === 'after'
             ? `${trigger.fault} was not installed`
             : 'the run was over before its time';
       }
-    }
+    });
   }
 
   reasons(judgement: Judgement | null): Reason[] {

@@ -159,6 +159,10 @@ export class ThreadCluster implements RunningCluster {
     return this.#replicas.find(({ alive, serving }) => alive && serving)?.slot ?? null;
   }
 
+  disarm(at: number): boolean {
+    return this.#budget.claim(at);
+  }
+
   async lastSeen(): Promise<ReadonlyMap<string, number>> {
     const seen = new Map<string, number>();
     for (const { alive, worker } of this.#replicas) {

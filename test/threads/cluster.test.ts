@@ -147,6 +147,18 @@ describe('threads: faults', () => {
     ]);
   });
 
+  it('a state that does not come within its limit is given up while the run goes on', async () => {
+    const { summary } = await playOnThreads({
+      origin: { synthetic: { messages: 2_000, size: 64, rate: 4_000 } },
+      faults: [{ stepDown: 'leader', when: { applied: 1_900 }, within: '200ms' }],
+    });
+    expect(summary.verdict).toBe('held');
+    expect(summary.leadership.elections).toBe(1);
+    const [fault] = summary.faults;
+    expect(fault?.status).toBe('uncovered');
+    expect(fault?.reason).toMatch(/^waited 0\.2 s for applied >= 1900; last seen [\d,]+$/);
+  });
+
   it('two of three killed beyond quorum: nothing is lost, liveness is not asked for', async () => {
     const { summary } = await playOnThreads({
       beyondQuorum: true,
