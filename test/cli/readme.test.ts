@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+
+describe('readme', () => {
+  it('the library example runs as it stands and holds', async () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const example = /```ts\n(.*?)```/s.exec(readme)?.[1];
+    expect(example).toBeDefined();
+    // Inside dist, so that the package's own name resolves to the build.
+    const dir = mkdtempSync(join('dist', 'readme-'));
+    try {
+      const file = join(dir, 'example.mjs');
+      writeFileSync(file, example!);
+      const { stdout } = await run(process.execPath, [file]);
+      expect(stdout).toMatch(/^held \d+(\.\d+)?\n$/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('the first commands that it names are those of the package file', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const readme = readFileSync('README.md', 'utf8');
+    const named = [...readme.matchAll(/npm (?:run )?([a-z]+)/g)].map(([, name]) => name!);
+    expect(named.filter((name) => name !== 'ci' && scripts[name] === undefined)).toEqual([]);
+  });
+});
