@@ -1,7 +1,9 @@
+/** Tests: pure suites side by side; those that start threads or processes after them, in a row. */
 import { defineConfig } from 'vitest/config';
 
-/** Suites that start threads or processes run one file at a time; pure ones side by side. */
-const DRIVEN = ['test/threads/**/*.test.ts', 'test/cli/**/*.test.ts'];
+const DRIVEN = ['threads', 'cli', 'nats', 'conformance', 'vitest', 'examples'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {
@@ -12,6 +14,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: DRIVEN,
           testTimeout: 30_000,
+          sequence: { groupOrder: 0 },
         },
       },
       {
