@@ -121,6 +121,7 @@ class Run {
   async toItsEnd(): Promise<void> {
     const cluster = this.#cluster;
     this.#startedMs = cluster.now();
+    for (const at of this.#record.impossible()) cluster.disarm(at);
     if (!(await this.#electFirst())) return;
     this.#record.served(cluster.now());
     await cluster.serve();

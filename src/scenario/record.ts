@@ -15,7 +15,7 @@ import type {
 } from '../verdict/types.js';
 import { stateText } from './arms.js';
 import type { ClusterEvent, Driver } from './driver.js';
-import type { FaultPlan, Plan } from './types.js';
+import type { FaultKind, FaultPlan, Plan } from './types.js';
 
 interface FaultRecord {
   readonly fault: FaultPlan;
@@ -160,6 +160,11 @@ export class RunRecord {
     return this.#faults.some(({ status }) => status === 'waiting');
   }
 
+  /** Faults that the driver cannot inject, by their position in the plan. */
+  impossible(): number[] {
+    return this.#faults.flatMap(({ status }, at) => (status === 'skipped' ? [at] : []));
+  }
+
   /** Faults whose state did not come in time, by their position in the plan. */
   expired(nowMs: number): number[] {
     const since = this.#servedMs ?? nowMs;
@@ -193,14 +198,7 @@ export class RunRecord {
     const reasons = [...this.#reasons];
     if (judgement !== null) reasons.push(...violations(judgement, this.#tally.mismatches));
     if (this.#endedMs !== null) reasons.push(...this.#livenessReasons());
-    for (const { fault, status, reason } of this.#faults) {
-      const demanded = this.#plan.expect.covered.includes(fault.action.kind);
-      if (status === 'installed' || !demanded) continue;
-      reasons.push({
-        verdict: 'uncovered',
-        text: `${fault.action.kind} (${fault.id}) was ${status}: ${reason ?? 'no reason known'}`,
-      });
-    }
+    for (const kind of this.#plan.expect.covered) reasons.push(...this.#uncovered(kind));
     return reasons;
   }
 
@@ -239,6 +237,20 @@ export class RunRecord {
 
   stallFromMs(): number | null {
     return this.#stall.fromMs === null ? null : this.#stall.fromMs - this.#zeroMs;
+  }
+
+  /** Why no fault of a demanded kind happened; nothing when one did. An unsure one is none. */
+  #uncovered(kind: FaultKind): Reason[] {
+    const ofKind = this.#faults.filter(({ fault }) => fault.action.kind === kind);
+    if (ofKind.some(({ status }) => status === 'installed')) return [];
+    if (ofKind.length === 0) {
+      const text = `${kind} is demanded, and no fault of the scenario is one on ${this.#driver.name}`;
+      return [{ verdict: 'uncovered', text }];
+    }
+    return ofKind.map(({ fault, status, reason }) => ({
+      verdict: 'uncovered',
+      text: `${kind} (${fault.id}) was ${status}: ${reason ?? 'the run ended first'}`,
+    }));
   }
 
   get #zeroMs(): number {

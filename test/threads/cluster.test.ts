@@ -147,6 +147,30 @@ describe('threads: faults', () => {
     ]);
   });
 
+  it('what a cluster of one cannot do is skipped, with the reason, and never happens', async () => {
+    const { summary, reasons } = await playOnThreads({
+      replicas: 1,
+      origin: { synthetic: { messages: 2_000, size: 64 } },
+      faults: [{ stepDown: 'leader', when: { applied: 100 } }],
+      expect: { covered: ['stepDown'] },
+    });
+    expect(summary.verdict).toBe('uncovered');
+    expect(summary.faults.map(({ status }) => status)).toEqual(['skipped']);
+    expect(reasons.map(({ text }) => text)).toEqual([
+      'stepDown (faults[0]) was skipped: a cluster of one has no raft and nobody to hand over to',
+    ]);
+  });
+
+  it('a demanded kind that the scenario does not have is uncovered', async () => {
+    const { reasons } = await playOnThreads({ ...SMALL, expect: { covered: ['kill'] } });
+    expect(reasons).toEqual([
+      {
+        verdict: 'uncovered',
+        text: 'kill is demanded, and no fault of the scenario is one on threads',
+      },
+    ]);
+  });
+
   it('a state that does not come within its limit is given up while the run goes on', async () => {
     const { summary } = await playOnThreads({
       origin: { synthetic: { messages: 2_000, size: 64, rate: 4_000 } },
