@@ -4,128 +4,86 @@
  * so that any message can be made again to compare with. Digests of blocks are taken here.
  */
 import type { Hasher } from '../base/hasher.js';
-import { DIGEST_BLOCK, SEGMENT_BYTES_MAX } from '../base/limits.js';
+import { SEGMENT_BYTES_MAX } from '../base/limits.js';
 import { mix } from '../base/prng.js';
 import type { OriginIdentity } from '../mirror/types.js';
 import type { OriginPlan } from '../scenario/types.js';
-import { IntervalSet } from '../stream/intervals.js';
-import { FIXED_BYTES, messageSize, viewOf, writeMessage } from '../stream/layout.js';
+import { BlockDigester } from '../stream/digests.js';
+import { messageSize, viewOf, writeMessage } from '../stream/layout.js';
 import { RecordIndex } from '../stream/records.js';
-import { blockOf, digestParts, type PartDigests } from '../stream/store.js';
+import { digestParts, type PartDigests } from '../stream/store.js';
 import type { SeqRange, StoredMessage, StreamState } from '../stream/types.js';
-
-/** Where the sequences of a plan have messages: runs, rising, the sentinel's included. */
-export interface Shape {
-  readonly name: string;
-  readonly runs: readonly SeqRange[];
-  readonly size: number;
-  readonly sentinel: number;
-}
+import type { BlockDigests } from '../verdict/types.js';
+import { OriginShape } from './shape.js';
 
 const SUBJECTS = 16;
 const ENCODER = new TextEncoder();
 const SUBJECT_BYTES = Array.from({ length: SUBJECTS }, (_, at) => ENCODER.encode(`orders.${at}`));
 const SENTINEL_SUBJECT = ENCODER.encode('lockstep.sentinel');
+const SENTINEL_SIZE = 8;
 const HEADERS = ENCODER.encode('NATS/1.0\r\nTrace: lockstep\r\n\r\n');
 const NO_BYTES = new Uint8Array(0);
 /** One message in this many carries headers. */
 const HEADERS_EVERY = 8;
-/** 2026-01-01T00:00:00Z; messages are 25 us apart. */
+/** 2026-01-01T00:00:00Z. */
 const CREATED_NS = 1_767_225_600_000_000_000n;
-const APART_NS = 25_000n;
+/** Between two sequences; the time of sequence 2^53-1 still fits 64 bits. */
+const APART_NS = 500n;
 
-/** Runs of a plan, with a sentinel behind its last sequence. */
-export function shapeOf(plan: OriginPlan): Shape {
-  const gaps: { at: number; count: number }[] = [];
-  let first = 1;
-  let last: number;
-  if (plan.kind === 'synthetic') {
-    let passed = 0;
-    for (const { after, count } of plan.gaps) {
-      gaps.push({ at: after + passed + 1, count });
-      passed += count;
-    }
-    last = plan.messages + passed;
-  } else {
-    first = plan.first;
-    last = plan.last;
-    for (const gap of plan.gaps) gaps.push({ at: gap.first, count: gap.last - gap.first + 1 });
-  }
-  const runs: SeqRange[] = [];
-  for (const { at, count } of gaps) {
-    if (at > first) runs.push({ first, last: at - 1 });
-    first = at + count;
-  }
-  const sentinel = Math.max(last, first - 1) + 1;
-  if (first <= last) runs.push({ first, last: sentinel });
-  else runs.push({ first: sentinel, last: sentinel });
-  const name = plan.kind === 'synthetic' ? 'SYNTHETIC' : plan.name;
-  return { name, runs, size: plan.size, sentinel };
+export interface OriginContentOptions {
+  readonly seed: number;
+  readonly hasher: Hasher;
+  /** Zeroed memory at a multiple of 8, of up to SEGMENT_BYTES_MAX; it must never change again. */
+  readonly allocate: (size: number) => Uint8Array;
 }
 
+/** One view over messages, gaps between them passed over. */
 export interface OriginSlice {
   readonly bytes: Uint8Array;
   readonly count: number;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
 }
 
 export class OriginContent {
   readonly identity: OriginIdentity;
-  readonly sentinel: number;
-  readonly #shape: Shape;
+  readonly #shape: OriginShape;
   readonly #seed: number;
   readonly #hasher: Hasher;
   readonly #records = new RecordIndex();
-  readonly #present = new IntervalSet();
-  readonly #blocks: number[] = [];
-  readonly #digests: bigint[] = [];
+  readonly #blocks: BlockDigests;
 
-  /**
-   * @param allocate  zeroed, 8-byte aligned memory of up to SEGMENT_BYTES_MAX
-   */
-  constructor(
-    plan: OriginPlan,
-    options: {
-      readonly seed: number;
-      readonly hasher: Hasher;
-      readonly allocate: (size: number) => Uint8Array;
-    },
-  ) {
-    this.#shape = shapeOf(plan);
-    this.#seed = options.seed;
-    this.#hasher = options.hasher;
-    this.sentinel = this.#shape.sentinel;
+  constructor(plan: OriginPlan, { seed, hasher, allocate }: OriginContentOptions) {
+    this.#shape = new OriginShape(plan);
+    this.#seed = mix(seed | 0) ^ mix(Math.floor(seed / 4_294_967_296));
+    this.#hasher = hasher;
     this.identity = { name: this.#shape.name, created: CREATED_NS };
-    this.#build(options.allocate);
-    this.#digestBlocks();
+    this.#encode(allocate);
+    this.#blocks = new BlockDigester(hasher, this.#records).digests(this.last);
+  }
+
+  /** The last message: it follows the plan's last sequence, so that a gap there shows. */
+  get sentinel(): number {
+    return this.#shape.sentinel;
   }
 
   get last(): number {
-    return this.sentinel;
+    return this.#shape.sentinel;
   }
 
+  /** How many, the sentinel counted. */
   get messages(): number {
-    return this.#records.count;
+    return this.#shape.messages;
   }
 
   state(): StreamState {
-    const first = this.#records.firstSeq;
-    const messages = this.#records.count;
-    return {
-      first,
-      last: this.last,
-      messages,
-      deleted: this.last - first + 1 - messages,
-    };
+    const { first, messages } = this.#shape;
+    return { first, last: this.last, messages, deleted: this.last - first + 1 - messages };
   }
 
-  blockDigests(): {
-    readonly blocks: Float64Array;
-    readonly digests: BigUint64Array;
-  } {
-    return {
-      blocks: Float64Array.from(this.#blocks),
-      digests: BigUint64Array.from(this.#digests),
-    };
+  /** Taken when the content was made. */
+  blockDigests(): BlockDigests {
+    return this.#blocks;
   }
 
   /** The first existing sequence at or above this one; undefined behind the last. */
@@ -133,24 +91,37 @@ export class OriginContent {
     return this.#records.nextSeq(seq);
   }
 
-  /** How many messages exist from this sequence on. */
+  /** How many messages have a lower sequence. */
+  countBefore(seq: number): number {
+    return this.#shape.messagesBefore(seq);
+  }
+
+  /** How many messages have this sequence or a higher one. */
   countFrom(seq: number): number {
-    return this.#present.countWithin(seq, this.last);
+    return this.#shape.messages - this.#shape.messagesBefore(seq);
   }
 
-  has(seq: number): boolean {
-    return this.#present.has(seq);
+  /** The parts of a range where every sequence exists, rising. */
+  runs(range: SeqRange): Iterable<SeqRange> {
+    return this.#shape.within(range);
   }
 
-  /** One view over messages from a sequence on, gaps passed over, within both bounds. */
+  /**
+   * The messages from a sequence on, at least one, within both bounds and one segment; null when
+   * there is none.
+   */
   slice(from: number, countMax: number, bytesMax: number): OriginSlice | null {
-    return this.#records.head(from, countMax, bytesMax);
+    const slice = this.#records.head(from, countMax, bytesMax);
+    if (slice === null) return null;
+    const number = this.#shape.messagesBefore(from);
+    const firstSeq = this.#shape.seqOf(number);
+    return { ...slice, firstSeq, lastSeq: this.#shape.seqOf(number + slice.count - 1) };
   }
 
   /** Every message of a range by its parts, made again from the seed: shared bytes prove nothing. */
   partDigests(range: SeqRange): PartDigests[] {
     const parts: PartDigests[] = [];
-    for (const run of this.#present.ranges(range.first, range.last)) {
+    for (const run of this.runs(range)) {
       for (let seq = run.first; seq <= run.last; seq++) {
         parts.push(digestParts(this.message(seq), this.#hasher));
       }
@@ -158,91 +129,72 @@ export class OriginContent {
     return parts;
   }
 
-  /** The message at a sequence, made from the seed. */
+  /** The message at an existing sequence, made from the seed. */
   message(seq: number): StoredMessage {
+    return this.#make(seq, new DataView(new ArrayBuffer(paddedSize(this.#shape.size))));
+  }
+
+  /** The payload is written to the front of `room`. */
+  #make(seq: number, room: DataView<ArrayBuffer>): StoredMessage {
     const sentinel = seq === this.sentinel;
-    const payload = new Uint8Array(sentinel ? 8 : this.#shape.size);
-    fillPayload(payload, this.#seed, seq);
+    const mixed = mix(this.#seed ^ mix(seq | 0) ^ Math.floor(seq / 4_294_967_296));
+    const size = sentinel ? SENTINEL_SIZE : this.#shape.size;
+    fillPayload(room, size, mixed);
     return {
       seq,
       timestamp: CREATED_NS + BigInt(seq) * APART_NS,
-      subject: sentinel ? SENTINEL_SUBJECT : subjectOf(this.#seed, seq),
+      subject: sentinel ? SENTINEL_SUBJECT : SUBJECT_BYTES[mixed % SUBJECTS]!,
       headers: seq % HEADERS_EVERY === 0 ? HEADERS : NO_BYTES,
-      payload,
+      payload: new Uint8Array(room.buffer, 0, size),
     };
   }
 
-  #build(allocate: (size: number) => Uint8Array): void {
-    const largest = messageSize(SENTINEL_SUBJECT.length, HEADERS.length, this.#shape.size);
-    let left = 0;
-    for (const run of this.#shape.runs) left += (run.last - run.first + 1) * largest;
-    let segment = allocate(Math.min(left, segmentSize(largest)));
+  /** Records lie side by side across gaps, so a segment is one run of the index. */
+  #encode(allocate: (size: number) => Uint8Array): void {
+    const largest = messageSize(
+      SENTINEL_SUBJECT.length,
+      HEADERS.length,
+      Math.max(this.#shape.size, SENTINEL_SIZE),
+    );
+    const fitting = Math.floor(SEGMENT_BYTES_MAX / largest);
+    const room = new DataView(new ArrayBuffer(paddedSize(this.#shape.size)));
+    let segment = NO_BYTES as Uint8Array;
     let view = viewOf(segment);
     let at = 0;
+    let count = 0;
+    let firstSeq = 0;
+    let lastSeq = 0;
+    let left = this.#shape.messages;
     for (const run of this.#shape.runs) {
-      this.#present.add(run.first, run.last);
       for (let seq = run.first; seq <= run.last; seq++) {
         if (at + largest > segment.length) {
-          segment = allocate(Math.min(left, segmentSize(largest)));
+          if (count > 0) this.#records.append(segment, 0, at, { firstSeq, lastSeq, count });
+          segment = allocate(Math.min(left, fitting) * largest);
           view = viewOf(segment);
           at = 0;
+          count = 0;
+          firstSeq = seq;
         }
-        const end = this.#write(segment, view, at, seq);
-        this.#records.append(segment, at, end - at, {
-          firstSeq: seq,
-          lastSeq: seq,
-          count: 1,
-        });
-        at = end;
-        left -= largest;
+        at = writeMessage(segment, view, at, this.#make(seq, room));
+        lastSeq = seq;
+        count++;
+        left--;
       }
     }
-  }
-
-  #write(segment: Uint8Array, view: DataView, at: number, seq: number): number {
-    if (seq === this.sentinel) return writeMessage(segment, view, at, this.message(seq));
-    const subject = subjectOf(this.#seed, seq);
-    const headers = seq % HEADERS_EVERY === 0 ? HEADERS : NO_BYTES;
-    const start = at + FIXED_BYTES + subject.length + headers.length;
-    const payload = segment.subarray(start, start + this.#shape.size);
-    fillPayload(payload, this.#seed, seq);
-    const timestamp = CREATED_NS + BigInt(seq) * APART_NS;
-    return writeMessage(segment, view, at, {
-      seq,
-      timestamp,
-      subject,
-      headers,
-      payload,
-    });
-  }
-
-  #digestBlocks(): void {
-    let seq = this.#records.nextSeq(1);
-    while (seq !== undefined) {
-      const block = blockOf(seq);
-      const end = (block + 1) * DIGEST_BLOCK;
-      const stream = this.#hasher.stream64();
-      for (const slice of this.#records.slices(seq, end)) stream.update(slice.bytes);
-      this.#blocks.push(block);
-      this.#digests.push(stream.digest());
-      seq = this.#records.nextSeq(end + 1);
-    }
+    this.#records.append(segment, 0, at, { firstSeq, lastSeq, count });
   }
 }
 
-function segmentSize(largest: number): number {
-  return Math.max(SEGMENT_BYTES_MAX, largest);
+/** Room for a payload in whole words. */
+function paddedSize(size: number): number {
+  return Math.ceil(Math.max(size, SENTINEL_SIZE) / 4) * 4;
 }
 
-function subjectOf(seed: number, seq: number): Uint8Array {
-  return SUBJECT_BYTES[mix(seed ^ (seq | 0)) % SUBJECTS]!;
-}
-
-/** Words of a generator that starts from (seed, seq), then the bytes that are left. */
-function fillPayload(payload: Uint8Array, seed: number, seq: number): void {
-  let state = mix((seed ^ Math.imul(seq | 0, 0x9e3779b1)) | 0) ^ Math.floor(seq / 4_294_967_296);
-  for (let at = 0; at < payload.length; at++) {
-    if ((at & 3) === 0) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-    payload[at] = state >>> ((at & 3) * 8);
+/** Words of a linear congruential generator; what the last one has too many lies behind the size. */
+function fillPayload(room: DataView, size: number, start: number): void {
+  let word = start;
+  for (let at = 0; at < size; at += 4) {
+    word = (Math.imul(word, 1_664_525) + 1_013_904_223) | 0;
+    room.setInt32(at, word, true);
   }
 }

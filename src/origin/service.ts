@@ -2,18 +2,16 @@
  * The origin's side of the conversation: serves one opening at a time, within a window of credit, at
  * a rate, with heartbeats when it has nothing to send. Pure: the clock is an argument, frames come
  * back from pump(). What is handed out and passed over is told to the ledger before hand-over.
+ * Upstream: nats-server consumer.go, a push consumer with ack none, flow control and heartbeats.
  */
-import {
-  ORIGIN_FRAME_MESSAGES_MAX,
-  ORIGIN_HEARTBEAT_MS,
-  ORIGIN_WINDOW_BYTES,
-  ORIGIN_WINDOW_MESSAGES,
-} from '../base/limits.js';
+import type { ErrorData } from '../base/errors.js';
+import { ORIGIN_FRAME_MESSAGES_MAX, ORIGIN_HEARTBEAT_MS } from '../base/limits.js';
 import type { Member } from '../base/member.js';
 import type { Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
-import { readSafe, viewOf } from '../stream/layout.js';
 import type { SeqRange } from '../stream/types.js';
-import type { OriginContent } from './content.js';
+import type { OriginContent, OriginSlice } from './content.js';
+import { OriginFaults } from './faults.js';
+import { DeliveryWindow } from './window.js';
 
 /** Told before anything is handed over. */
 export interface LedgerSink {
@@ -26,18 +24,24 @@ export interface AddressedFrame {
   readonly frame: OriginFrame;
 }
 
-/** Bytes of one frame. */
+export interface OriginServiceOptions {
+  readonly ledger: LedgerSink;
+  /** Messages a second, all openings together; null: as fast as the window allows. */
+  readonly rate: number | null;
+  /** Scales the heartbeats. */
+  readonly timeScale: number;
+}
+
+/** Bytes of one frame; a single larger record still travels alone. */
 const FRAME_BYTES_MAX = 512 * 1024;
 
+/** The live opening: one life of the mirror's consumer. */
 interface Served {
   readonly opening: Opening;
+  readonly to: Member;
+  readonly window: DeliveryWindow;
   /** The next sequence to look at. */
   next: number;
-  deliverySeq: number;
-  credited: number;
-  /** Deliveries under way with the bytes they took, oldest first. */
-  readonly flights: { readonly deliverySeq: number; readonly bytes: number }[];
-  bytesUnderWay: number;
   lastSentMs: number;
 }
 
@@ -46,194 +50,206 @@ export class OriginService {
   readonly #ledger: LedgerSink;
   readonly #rate: number | null;
   readonly #heartbeatMs: number;
-  readonly #messagesBefore: (seq: number) => number;
+  readonly #faults = new OriginFaults();
   #served: Served | null = null;
   /** The newest opening that was ever asked for: older ones are never served again. */
   #newest: Opening | null = null;
-  #answers: AddressedFrame[] = [];
-  #firstDeliveryMs: number | null = null;
+  /** The answer to the newest opening, until it is sent. */
+  #answer: AddressedFrame | null = null;
+  /** When pacing began, and how many messages the content has before the first one delivered. */
+  #pace: { readonly fromMs: number; readonly before: number } | null = null;
   #handedOut = 0;
+  #delivered = 0;
 
-  constructor(
-    content: OriginContent,
-    options: {
-      readonly ledger: LedgerSink;
-      /** Messages a second; null: as fast as the window allows. */
-      readonly rate: number | null;
-      readonly timeScale: number;
-    },
-  ) {
+  constructor(content: OriginContent, { ledger, rate, timeScale }: OriginServiceOptions) {
     this.content = content;
-    this.#ledger = options.ledger;
-    this.#rate = options.rate;
-    this.#heartbeatMs = ORIGIN_HEARTBEAT_MS * options.timeScale;
-    const total = content.messages;
-    this.#messagesBefore = (seq) => total - content.countFrom(seq);
+    this.#ledger = ledger;
+    this.#rate = rate;
+    this.#heartbeatMs = ORIGIN_HEARTBEAT_MS * timeScale;
   }
 
-  /** When the first message ever was handed out; null before. */
+  /** When the first delivery of all was made; null before. */
   get firstDeliveryMs(): number | null {
-    return this.#firstDeliveryMs;
+    return this.#pace?.fromMs ?? null;
   }
 
-  /** The highest sequence that was ever handed out. */
+  /** The highest sequence that was ever handed out; 0 before the first. */
   get handedOut(): number {
     return this.#handedOut;
   }
 
+  /** Messages that were handed out, to whatever opening: one delivered again counts again. */
+  get delivered(): number {
+    return this.#delivered;
+  }
+
+  /** Whether the live opening was given everything, the sentinel included. */
+  get exhausted(): boolean {
+    return this.#served !== null && this.#served.next > this.content.last;
+  }
+
+  /** Whether a message behind a store's last sequence exists by now: there is progress to make. */
+  hasMore(storeLast: number, nowMs: number): boolean {
+    const seq = this.content.nextSeq(storeLast + 1);
+    return seq !== undefined && this.#available(seq, nowMs) >= 1;
+  }
+
   command(from: Member, command: OriginCommand, nowMs: number): void {
+    const { opening } = command;
     switch (command.type) {
       case 'open':
-        this.#open(from, command.opening, command.startSeq, nowMs);
+        this.#open(from, opening, command.startSeq, nowMs);
         return;
       case 'close':
-        if (this.#serves(command.opening)) this.#served = null;
+        if (this.#isServed(opening)) this.#forget();
         return;
       case 'credit':
-        if (this.#serves(command.opening)) this.#takeCredit(this.#served!, command.deliverySeq);
+        if (this.#isServed(opening)) this.#served?.window.credit(command.deliverySeq);
     }
   }
 
-  /** Forgets the live opening and tells nobody. False: there was none. */
+  /** A fault: forgets the live opening and tells nobody. False: there was none. */
   dropConsumer(): boolean {
-    const dropped = this.#served !== null;
-    this.#served = null;
-    return dropped;
+    if (this.#served === null) return false;
+    this.#forget();
+    return true;
   }
 
-  /** What is to be sent now. */
+  /** A fault: the next `count` requests to open are refused; none is served in their place. */
+  refuseNext(count: number, error: ErrorData): void {
+    this.#faults.refuse(count, error);
+  }
+
+  /** A fault: the next `count` messages take their delivery numbers and are never sent. */
+  loseDeliveries(count: number): void {
+    this.#faults.lose(count);
+  }
+
+  /** A fault: the next `count` messages are sent twice under the same delivery numbers. */
+  repeatDeliveries(count: number): void {
+    this.#faults.repeat(count);
+  }
+
+  /** A fault: for so long nothing is sent, neither answers nor heartbeats. */
+  stall(ms: number, nowMs: number): void {
+    this.#faults.stallUntil(nowMs + ms);
+  }
+
+  /** What is to be sent now, in this order. */
   pump(nowMs: number): AddressedFrame[] {
-    const frames = this.#answers;
-    this.#answers = [];
+    if (this.#faults.isStalled(nowMs)) return [];
+    const frames = this.#answer === null ? [] : [this.#answer];
+    this.#answer = null;
     const served = this.#served;
     if (served === null) return frames;
-    for (let frame = this.#deliver(served, nowMs); frame !== null;) {
-      frames.push({ to: served.opening.member, frame });
-      frame = this.#deliver(served, nowMs);
+    while (this.#deliver(served, nowMs, frames));
+    const isSilent = nowMs - served.lastSentMs >= this.#heartbeatMs;
+    if (frames.length === 0 && isSilent) {
+      const { to, opening, window } = served;
+      const { lastDeliverySeq } = window;
+      frames.push({ to, frame: { type: 'heartbeat', opening, lastDeliverySeq } });
     }
     if (frames.length > 0) served.lastSentMs = nowMs;
-    else if (nowMs - served.lastSentMs >= this.#heartbeatMs) {
-      served.lastSentMs = nowMs;
-      const { opening, deliverySeq } = served;
-      const frame: OriginFrame = {
-        type: 'heartbeat',
-        opening,
-        lastDeliverySeq: deliverySeq,
-      };
-      frames.push({ to: opening.member, frame });
-    }
     return frames;
   }
 
-  /** When pump has something to say again without a command; null: only after one. */
+  /** When pump has something to say without another command; null: only after one. */
   nextDueMs(nowMs: number): number | null {
     const served = this.#served;
-    if (served === null) return null;
+    if (this.#answer === null && served === null) return null;
+    const due = this.#answer !== null ? nowMs : this.#servedDueMs(served!, nowMs);
+    return Math.max(due, this.#faults.stalledUntilMs);
+  }
+
+  #servedDueMs(served: Served, nowMs: number): number {
     const heartbeat = served.lastSentMs + this.#heartbeatMs;
     const seq = this.content.nextSeq(served.next);
-    if (seq === undefined || this.#rate === null || this.#firstDeliveryMs === null)
-      return heartbeat;
-    if (!this.#hasWindow(served)) return heartbeat;
-    const available = this.#firstDeliveryMs + (this.#messagesBefore(seq) / this.#rate) * 1000;
-    return Math.min(heartbeat, Math.max(available, nowMs + 1));
+    if (seq === undefined || !served.window.hasRoom) return heartbeat;
+    if (this.#rate === null || this.#pace === null) return nowMs;
+    const ahead = this.content.countBefore(seq) - this.#pace.before;
+    const availableMs = this.#pace.fromMs + (ahead / this.#rate) * 1_000;
+    // Not sooner than the next millisecond: at a high rate each message would be a turn of its own.
+    return Math.min(heartbeat, Math.max(availableMs, nowMs + 1));
   }
 
   #open(from: Member, opening: Opening, startSeq: number, nowMs: number): void {
-    if (this.#newest !== null && !isNewer(opening, this.#newest)) return;
+    if (this.#newest !== null && compareOpenings(opening, this.#newest) <= 0) return;
+    this.#forget();
     this.#newest = opening;
-    const first = this.content.nextSeq(startSeq);
-    const startsAfter = (first ?? Math.max(startSeq, this.content.last + 1)) - 1;
-    this.#served = {
-      opening,
-      next: startsAfter + 1,
-      deliverySeq: 0,
-      credited: 0,
-      flights: [],
-      bytesUnderWay: 0,
-      lastSentMs: nowMs,
-    };
-    if (startsAfter >= startSeq) this.#ledger.passedOver({ first: startSeq, last: startsAfter });
+    const error = this.#faults.takeRefusal();
+    if (error !== null) {
+      this.#answer = { to: from, frame: { type: 'refused', opening, error } };
+      return;
+    }
+    const next = Math.max(1, this.content.nextSeq(startSeq) ?? startSeq);
+    const startsAfter = next - 1;
+    const window = new DeliveryWindow();
+    this.#served = { opening, to: from, window, next, lastSentMs: nowMs };
+    this.#passOver(Math.max(1, startSeq), startsAfter);
     const { identity, last } = this.content;
-    const pending = this.content.countFrom(startsAfter + 1);
-    this.#answers.push({
+    const pending = this.content.countFrom(next);
+    this.#answer = {
       to: from,
       frame: { type: 'opened', opening, identity, startsAfter, last, pending },
-    });
+    };
   }
 
-  #serves(opening: Opening): boolean {
+  /** The live opening is over; an answer that was not sent yet has nobody to go to. */
+  #forget(): void {
+    this.#served = null;
+    this.#answer = null;
+  }
+
+  #isServed(opening: Opening): boolean {
     return this.#served !== null && compareOpenings(opening, this.#served.opening) === 0;
   }
 
-  #takeCredit(served: Served, deliverySeq: number): void {
-    served.credited = Math.max(served.credited, deliverySeq);
-    while (served.flights.length > 0 && served.flights[0]!.deliverySeq <= deliverySeq) {
-      served.bytesUnderWay -= served.flights.shift()!.bytes;
-    }
-  }
-
-  #hasWindow(served: Served): boolean {
-    return (
-      served.deliverySeq - served.credited < ORIGIN_WINDOW_MESSAGES &&
-      served.bytesUnderWay < ORIGIN_WINDOW_BYTES
-    );
-  }
-
-  /** The next frame, or null: nothing exists, nothing is available yet, or the window is full. */
-  #deliver(served: Served, nowMs: number): OriginFrame | null {
+  /** Adds the next frame. False: nothing exists, nothing is available yet, or no room is left. */
+  #deliver(served: Served, nowMs: number, frames: AddressedFrame[]): boolean {
+    const { opening, to, window } = served;
     const seq = this.content.nextSeq(served.next);
-    if (seq === undefined || !this.#hasWindow(served)) return null;
+    if (seq === undefined || !window.hasRoom) return false;
     const available = this.#available(seq, nowMs);
-    if (available < 1) return null;
-    const window = ORIGIN_WINDOW_MESSAGES - (served.deliverySeq - served.credited);
-    const countMax = Math.min(ORIGIN_FRAME_MESSAGES_MAX, window, available);
-    const slice = this.content.slice(seq, countMax, FRAME_BYTES_MAX);
-    if (slice === null) return null;
-    this.#firstDeliveryMs ??= nowMs;
-    const last = this.#record(served.next, slice.bytes);
-    const deliverySeq = served.deliverySeq + 1;
-    served.next = last + 1;
-    served.deliverySeq += slice.count;
-    served.bytesUnderWay += slice.bytes.length;
-    served.flights.push({
-      deliverySeq: served.deliverySeq,
-      bytes: slice.bytes.length,
-    });
-    const pending = this.content.countFrom(last + 1);
-    const { opening } = served;
-    return { type: 'deliver', opening, deliverySeq, pending, ...slice };
+    if (available < 1) return false;
+    const bounds = [ORIGIN_FRAME_MESSAGES_MAX, window.roomMessages, available];
+    const countMax = Math.min(...bounds, this.#faults.frameMessagesMax);
+    const slice = this.content.slice(seq, countMax, FRAME_BYTES_MAX)!;
+    const { bytes, count, lastSeq } = slice;
+    const deliverySeq = window.lastDeliverySeq + 1;
+    window.send(count, bytes.length);
+    this.#pace ??= { fromMs: nowMs, before: this.content.countBefore(seq) };
+    const copies = this.#faults.takeCopies(count);
+    if (copies > 0) this.#handOver(served.next, slice);
+    served.next = lastSeq + 1;
+    const pending = this.content.countFrom(served.next);
+    const frame: OriginFrame = { type: 'deliver', opening, deliverySeq, count, pending, bytes };
+    for (let copy = 0; copy < copies; copy++) frames.push({ to, frame });
+    return true;
   }
 
   /** Messages from this sequence on that the rate has made available. */
   #available(seq: number, nowMs: number): number {
     if (this.#rate === null) return Number.POSITIVE_INFINITY;
-    const since = nowMs - (this.#firstDeliveryMs ?? nowMs);
-    return Math.floor((since * this.#rate) / 1000) + 1 - this.#messagesBefore(seq);
+    if (this.#pace === null) return 1;
+    const made = Math.floor(((nowMs - this.#pace.fromMs) * this.#rate) / 1_000) + 1;
+    return made - (this.content.countBefore(seq) - this.#pace.before);
   }
 
-  /** Tells the ledger what the view holds and what it passes over; returns its last sequence. */
-  #record(from: number, bytes: Uint8Array): number {
-    const view = viewOf(bytes);
-    let runFirst = 0;
-    let previous = from - 1;
-    for (let at = 0; at < bytes.length; at += view.getUint32(at, true)) {
-      const seq = readSafe(view, at + 8) + 1;
-      if (seq !== previous + 1) {
-        if (runFirst > 0) this.#ledger.delivered({ first: runFirst, last: previous });
-        this.#ledger.passedOver({ first: previous + 1, last: seq - 1 });
-        runFirst = seq;
-      }
-      if (runFirst === 0) runFirst = seq;
-      previous = seq;
+  /** Tells the ledger what a frame holds, and what it passes over from a sequence on. */
+  #handOver(from: number, { count, firstSeq, lastSeq }: OriginSlice): void {
+    let next = from;
+    for (const run of this.content.runs({ first: firstSeq, last: lastSeq })) {
+      this.#passOver(next, run.first - 1);
+      this.#ledger.delivered(run);
+      next = run.last + 1;
     }
-    this.#ledger.delivered({ first: runFirst, last: previous });
-    this.#handedOut = Math.max(this.#handedOut, previous);
-    return previous;
+    this.#handedOut = Math.max(this.#handedOut, lastSeq);
+    this.#delivered += count;
   }
-}
 
-function isNewer(a: Opening, b: Opening): boolean {
-  return compareOpenings(a, b) > 0;
+  #passOver(first: number, last: number): void {
+    if (last >= first) this.#ledger.passedOver({ first, last });
+  }
 }
 
 /** By term, then by generation: of two openings the higher one is newer. */
