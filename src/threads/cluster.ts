@@ -3,10 +3,8 @@
  * pair. The main thread watches reports, helps elections and injects what is due by time; it is
  * never in the way of data.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { invariant, LockstepError, toErrorData } from '../base/errors.js';
+import { invariant, toErrorData } from '../base/errors.js';
 import { memberOf, slotOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
 import { armsOf } from '../scenario/arms.js';
@@ -16,6 +14,7 @@ import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
 import { ControlledWorker } from './control.js';
+import { meshOf, workerFile, type PeerPort } from './mesh.js';
 import type {
   MemberFault,
   OriginControl,
@@ -216,7 +215,7 @@ export class ThreadCluster implements RunningCluster {
       if (!this.#closing) this.#harness(`the origin's thread ended: ${error ?? `code ${code}`}`);
     });
     const originPorts = this.#replicas.map(() => new MessageChannel());
-    const pairs = this.#mesh();
+    const pairs = meshOf(this.#members);
     await Promise.all([
       this.#startOrigin(originPorts.map(({ port1 }) => port1)),
       ...this.#replicas.map((replica, at) =>
@@ -228,19 +227,6 @@ export class ThreadCluster implements RunningCluster {
         this.#conduct(this.#conductor!);
       }, CONDUCT_EVERY_MS);
     }
-  }
-
-  /** For each replica, its ends of the ports to all others. */
-  #mesh(): { member: Member; port: MessagePort }[][] {
-    const ends: { member: Member; port: MessagePort }[][] = this.#replicas.map(() => []);
-    for (let a = 0; a < this.#replicas.length; a++) {
-      for (let b = a + 1; b < this.#replicas.length; b++) {
-        const { port1, port2 } = new MessageChannel();
-        ends[a]!.push({ member: this.#replicas[b]!.member, port: port1 });
-        ends[b]!.push({ member: this.#replicas[a]!.member, port: port2 });
-      }
-    }
-    return ends;
   }
 
   async #startOrigin(ports: readonly MessagePort[]): Promise<void> {
@@ -261,7 +247,7 @@ export class ThreadCluster implements RunningCluster {
 
   async #startReplica(
     replica: Replica,
-    peers: readonly { member: Member; port: MessagePort }[],
+    peers: readonly PeerPort[],
     origin: MessagePort,
   ): Promise<void> {
     const { port1, port2 } = new MessageChannel();
@@ -452,12 +438,4 @@ export class ThreadCluster implements RunningCluster {
     invariant(replica !== undefined, `slot ${slot} exists`);
     return replica;
   }
-}
-
-/** The compiled worker, also when this file itself runs from its source (under a test runner). */
-function workerFile(name: 'replica' | 'origin'): URL {
-  const source = import.meta.url.endsWith('.ts');
-  const file = new URL(`${source ? '../../dist' : '../..'}/workers/${name}.js`, import.meta.url);
-  if (existsSync(fileURLToPath(file))) return file;
-  throw new LockstepError('harness', `worker ${name}.js is not built: npm run build`);
 }
