@@ -7,6 +7,7 @@ export function replayCommand(scenario: string | undefined, flags: RunFlags, see
   const add = (flag: string, value: string | undefined): void => {
     if (value !== undefined) words.push(flag, value);
   };
+  if (flags.on !== 'threads') add('--on', flags.on);
   add('--origin', flags.origin);
   add('--replicas', flags.replicas);
   add('--skip', flags.skip);

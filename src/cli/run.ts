@@ -7,15 +7,18 @@ import { renderRun } from '../report/terminal.js';
 import { faultLine, originLine } from '../scenario/lines.js';
 import { planScenario, readScenario } from '../scenario/parse.js';
 import { play, type PlayResult } from '../scenario/play.js';
-import type { DriverName, Plan } from '../scenario/types.js';
+import type { Plan } from '../scenario/types.js';
+import { simDriver } from '../sim/driver.js';
 import { threadsDriver } from '../threads/driver.js';
 import { EXIT } from '../verdict/types.js';
 import { ProgressLine } from './progress.js';
 import { replayCommand } from './replay-command.js';
 import { RunFiles } from './run-files.js';
 
+const DRIVERS = { threads: threadsDriver, sim: simDriver };
+
 export interface RunFlags {
-  readonly on: DriverName;
+  readonly on: keyof typeof DRIVERS;
   readonly origin?: string;
   readonly replicas?: string;
   readonly skip?: string;
@@ -36,7 +39,9 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .description('play a scenario once and judge what every replica ends with')
     .argument('[scenario]', 'a scenario file (YAML)')
-    .addOption(new Option('--on <driver>', 'who runs it').choices(['threads']).default('threads'))
+    .addOption(
+      new Option('--on <driver>', 'who runs it').choices(Object.keys(DRIVERS)).default('threads'),
+    )
     .option(
       '--origin <source>',
       'synthetic:messages=1e6,gap=40000+25000 or nats-gaps:FILE,info=FILE',
@@ -70,7 +75,7 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
   using files = flags.outDir === undefined ? null : new RunFiles(flags.outDir, plan, flags.on);
   try {
     const result = await play(plan, {
-      driver: threadsDriver,
+      driver: DRIVERS[flags.on],
       hasher: await loadHasher(),
       replay: replayCommand(scenario, flags, plan.seed),
       signal: abort.signal,

@@ -1,0 +1,30 @@
+/**
+ * A vote or an append is answered only after what the answer promises is durable. Raft paper, figure
+ * 2 ("updated on stable storage before responding"); harness mutants M4, M15 and M16.
+ */
+import type { Member } from '../../base/member.js';
+import type { Message } from '../../raft/types.js';
+import type { JournalView, Finding } from './types.js';
+
+/** What the sender's disk holds at the moment of sending. */
+export interface DurableState extends JournalView {
+  readonly term: number;
+  readonly vote: Member | null;
+}
+
+export class DurableAnswers {
+  static readonly property = 'durable answers';
+
+  sent(message: Message, disk: DurableState): Finding {
+    const { from, to, term } = message;
+    if (message.type === 'voteReply' && message.granted && !message.pre) {
+      if (disk.term === term && disk.vote === to) return null;
+      // A vote of an earlier term is void by now: nothing in it can be broken any more.
+      return disk.term > term ? null : `${from} told ${to} of a vote that its disk lacks`;
+    }
+    if (message.type !== 'appendReply' || !message.accepted || message.index <= disk.lastIndex) {
+      return null;
+    }
+    return `${from} acknowledged ${message.index}, its disk ends at ${disk.lastIndex}`;
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * One slot of a simulation: its disk, and while it lives a host with its queues and its own clock.
+ * Turns happen when something waits or a tick is due, one at a time; a frozen member lets things
+ * wait. A fault may strike in the middle of a turn: it dies there, or is held up and goes on later.
+ */
+import { createPrng, type Prng } from '../base/prng.js';
+import { TICK_MS } from '../base/limits.js';
+import type { Hasher } from '../base/hasher.js';
+import type { Member, Slot } from '../base/member.js';
+import type { OriginCommand, OriginFrame } from '../mirror/types.js';
+import type { Message, Persist } from '../raft/types.js';
+import { ReplicaHost, type Inbox } from '../replica/host.js';
+import type { Replica } from '../replica/replica.js';
+import type { HostIo, Input, ReplicaEvent, ReplicaView } from '../replica/types.js';
+import type { Plan } from '../scenario/types.js';
+import type { Agenda } from './agenda.js';
+import type { Conditions } from './conditions.js';
+import { MemoryDisk } from './disk.js';
+import type { Watched } from './watch.js';
+
+/** What of a plan a simulated world is made from. */
+export type WorldPlan = Pick<
+  Plan,
+  'seed' | 'replicas' | 'election' | 'skip' | 'timeScale' | 'origin'
+>;
+
+/** Where what a member does goes. `atUs` is when it does it, never before now. */
+export interface NodeOutputs {
+  sent(node: SimNode, message: Message, atUs: number): void;
+  commanded(node: SimNode, command: OriginCommand, atUs: number): void;
+  written(node: SimNode, write: Persist): void;
+  reported(node: SimNode, event: ReplicaEvent, atUs: number): void;
+  /** Before and between the proposals of a turn: faults armed for a state fire here. */
+  armed(node: SimNode, view: ReplicaView): void;
+  turned(node: SimNode, replica: Replica): void;
+}
+
+export interface NodeOptions {
+  readonly agenda: Agenda;
+  readonly slot: Slot;
+  readonly member: Member;
+  readonly members: readonly Member[];
+  readonly plan: WorldPlan;
+  readonly conditions: Conditions;
+  readonly hasher: Hasher;
+  readonly outputs: NodeOutputs;
+}
+
+/** Unwinds the turn in which a member dies. */
+class Died extends Error {}
+
+export class SimNode implements Watched {
+  readonly slot: Slot;
+  readonly member: Member;
+  readonly disk: MemoryDisk;
+  readonly #options: NodeOptions;
+  readonly #agenda: Agenda;
+  readonly #prng: Prng;
+  readonly #inbox = new Queues();
+  /** The clock's speed, of 1,000. */
+  readonly #clockRate: number;
+  #host: ReplicaHost | null = null;
+  #life = 0;
+  #inTurn = false;
+  /** How far this turn is ahead of the world: it was held up and goes on later. */
+  #aheadUs = 0;
+  #heldUp = false;
+  #busyUntilUs = 0;
+  #turnAtUs: number | null = null;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.#agenda = options.agenda;
+    this.slot = options.slot;
+    this.member = options.member;
+    this.#prng = createPrng(options.plan.seed).fork(options.slot);
+    const { driftPerMille } = options.conditions;
+    this.#clockRate = 1_000 + this.#prng.between('drift', -driftPerMille, driftPerMille);
+    this.disk = new MemoryDisk(options.agenda, this.#prng.fork('disk'), options.conditions);
+  }
+
+  get life(): number {
+    return this.#life;
+  }
+
+  get clockMs(): number {
+    return (this.#localUs * this.#clockRate) / 1_000_000;
+  }
+
+  /** Null while the member is dead. */
+  get replica(): Replica | null {
+    return this.#host?.replica ?? null;
+  }
+
+  get isAlive(): boolean {
+    return this.#host !== null;
+  }
+
+  get isFrozen(): boolean {
+    return this.#busyUntilUs - this.#agenda.nowUs > this.#options.conditions.turnUs;
+  }
+
+  /** Starts from what the disk holds. */
+  start(): void {
+    const { member, members, plan, hasher } = this.#options;
+    const life = ++this.#life;
+    this.#busyUntilUs = this.#agenda.nowUs;
+    this.#turnAtUs = null;
+    this.#host = new ReplicaHost(
+      {
+        member,
+        members,
+        prng: life === 1 ? this.#prng : this.#prng.fork(`life ${life}`),
+        hasher,
+        skip: plan.skip,
+        timeScale: plan.timeScale,
+        timers: plan.election !== 'conductor',
+        allocate: (size) => new Uint8Array(size),
+      },
+      this.#io(),
+    );
+    this.#options.outputs.turned(this, this.#host.replica);
+    this.#tickLater(life);
+    this.wake();
+  }
+
+  /** Has told everything that it did up to now. */
+  settle(): void {
+    if (this.#host !== null) this.#options.outputs.turned(this, this.#host.replica);
+  }
+
+  /** Dies at once, in the middle of its turn if it is in one. */
+  crash(): void {
+    this.#host = null;
+    this.#inbox.clear();
+    this.disk.crash();
+    if (this.#inTurn) throw new Died();
+  }
+
+  /** Does nothing for this long; in a turn, the rest of it happens afterwards. */
+  freeze(forUs: number): void {
+    this.#heldUp = this.#inTurn;
+    if (this.#inTurn) this.#aheadUs += forUs;
+    else this.#busyUntilUs = Math.max(this.#busyUntilUs, this.#agenda.nowUs + forUs);
+  }
+
+  thaw(): void {
+    this.#busyUntilUs = Math.min(this.#busyUntilUs, this.#agenda.nowUs);
+    this.#turnAtUs = null;
+    this.wake();
+  }
+
+  receive(message: Message): void {
+    if (this.#host === null) return;
+    this.#inbox.peers.push(message);
+    this.wake();
+  }
+
+  receiveFrame(frame: OriginFrame): void {
+    if (this.#host === null) return;
+    this.#inbox.frames.push(frame);
+    this.wake();
+  }
+
+  order(order: Input): void {
+    if (this.#host === null) return;
+    this.#inbox.orders.push(order);
+    this.wake();
+  }
+
+  /** A fault that fires inside a turn of this member. */
+  input(input: Input): void {
+    this.#host?.input(input);
+  }
+
+  /** A turn follows as soon as this member is free. */
+  wake(): void {
+    if (this.#host === null || this.#inTurn) return;
+    const atUs = Math.max(this.#agenda.nowUs, this.#busyUntilUs);
+    if (this.#turnAtUs !== null && this.#turnAtUs <= atUs) return;
+    this.#turnAtUs = atUs;
+    const life = this.#life;
+    this.#agenda.at(atUs, () => {
+      if (life === this.#life && this.#turnAtUs === atUs) this.#turn();
+    });
+  }
+
+  get #localUs(): number {
+    return this.#agenda.nowUs + this.#aheadUs;
+  }
+
+  #turn(): void {
+    this.#turnAtUs = null;
+    const host = this.#host;
+    if (host === null) return;
+    if (this.#busyUntilUs > this.#agenda.nowUs) return this.wake();
+    const more = this.#takeTurn(host);
+    this.#busyUntilUs = this.#localUs + this.#options.conditions.turnUs;
+    this.#aheadUs = 0;
+    if (this.#host === null) return;
+    if (this.#heldUp) this.#agenda.at(this.#busyUntilUs, () => this.settle());
+    else this.settle();
+    this.#heldUp = false;
+    if (more) this.wake();
+  }
+
+  #takeTurn(host: ReplicaHost): boolean {
+    this.#inTurn = true;
+    try {
+      return host.turn(this.#inbox);
+    } catch (error) {
+      if (error instanceof Died) return false;
+      throw error;
+    } finally {
+      this.#inTurn = false;
+    }
+  }
+
+  /** A microsecond behind the tick, so that no rounding of the member's clock hides it. */
+  #tickLater(life: number): void {
+    const tickUs = Math.ceil((TICK_MS * 1_000_000) / this.#clockRate);
+    const startUs = this.#agenda.nowUs + 1;
+    let count = 0;
+    const tick = (): void => {
+      if (life !== this.#life || this.#host === null) return;
+      this.wake();
+      this.#agenda.at(startUs + ++count * tickUs, tick);
+    };
+    this.#agenda.at(startUs + ++count * tickUs, tick);
+  }
+
+  #io(): HostIo {
+    const { outputs } = this.#options;
+    return {
+      now: () => this.clockMs,
+      persist: (write) => {
+        outputs.written(this, write);
+        this.disk.write(write, this.#localUs, (ticket, error) => {
+          this.#host!.completed(ticket, error);
+          this.wake();
+        });
+      },
+      send: (message) => {
+        outputs.sent(this, message, this.#localUs);
+      },
+      origin: (command) => {
+        outputs.commanded(this, command, this.#localUs);
+      },
+      report: (event) => {
+        outputs.reported(this, event, this.#localUs);
+      },
+      recover: () => this.disk.recover(),
+      beforeAdvance: (view) => {
+        outputs.armed(this, view);
+      },
+    };
+  }
+}
+
+/** What waits for a member. Its bound is the senders' windows. */
+class Queues implements Inbox {
+  readonly orders: Input[] = [];
+  readonly peers: Message[] = [];
+  readonly frames: OriginFrame[] = [];
+
+  order(): Input | undefined {
+    return this.orders.shift();
+  }
+
+  peer(): Message | undefined {
+    return this.peers.shift();
+  }
+
+  frame(): OriginFrame | undefined {
+    return this.frames.shift();
+  }
+
+  peersWait(): boolean {
+    return this.peers.length > 0;
+  }
+
+  clear(): void {
+    this.orders.length = 0;
+    this.peers.length = 0;
+    this.frames.length = 0;
+  }
+}

@@ -1,0 +1,110 @@
+/** The origin of a simulation: the pure service on virtual time, with the ledger of what it gave. */
+import type { Hasher } from '../base/hasher.js';
+import type { Member } from '../base/member.js';
+import type { OriginCommand } from '../mirror/types.js';
+import { OriginContent } from '../origin/content.js';
+import { OriginService, type AddressedFrame } from '../origin/service.js';
+import { Ledger } from '../verdict/ledger.js';
+import type { LedgerReader, LedgerReport } from '../verdict/types.js';
+import type { Agenda } from './agenda.js';
+import type { WorldPlan } from './node.js';
+
+export interface OriginOutputs {
+  send(addressed: AddressedFrame): void;
+  firstDelivery(): void;
+  /** Everything was handed out at least once, the sentinel included. */
+  handedOut(): void;
+}
+
+const LATER_US = 1_000;
+
+export class SimOrigin {
+  readonly content: OriginContent;
+  readonly service: OriginService;
+  readonly #ledger = new Ledger();
+  readonly #agenda: Agenda;
+  readonly #outputs: OriginOutputs;
+  /** What came before the origin was opened. */
+  #waiting: { readonly from: Member; readonly command: OriginCommand }[] = [];
+  #serving = false;
+  #dueUs: number | null = null;
+  #saidFirst = false;
+  #saidHandedOut = false;
+
+  constructor(agenda: Agenda, plan: WorldPlan, hasher: Hasher, outputs: OriginOutputs) {
+    this.#agenda = agenda;
+    this.#outputs = outputs;
+    this.content = new OriginContent(plan.origin, {
+      seed: plan.seed,
+      hasher,
+      allocate: (size) => new Uint8Array(size),
+    });
+    this.service = new OriginService(this.content, {
+      ledger: this.#ledger,
+      rate: plan.origin.rate,
+      timeScale: plan.timeScale,
+    });
+  }
+
+  readonly ledger: LedgerReader = {
+    report: () => Promise.resolve(this.#report()),
+    records: (range) => Promise.resolve(this.content.partDigests(range)),
+  };
+
+  serve(): void {
+    this.#serving = true;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { from, command } of waiting) {
+      this.service.command(from, command, this.#agenda.nowMs);
+    }
+    this.#pump();
+  }
+
+  command(from: Member, command: OriginCommand): void {
+    if (!this.#serving) {
+      this.#waiting.push({ from, command });
+      return;
+    }
+    this.service.command(from, command, this.#agenda.nowMs);
+    this.#pump();
+  }
+
+  #pump(): void {
+    const nowMs = this.#agenda.nowMs;
+    for (const addressed of this.service.pump(nowMs)) this.#outputs.send(addressed);
+    this.#tell();
+    const dueMs = this.service.nextDueMs(nowMs);
+    this.#dueUs = null;
+    if (dueMs !== null) this.#pumpAt(Math.ceil(dueMs * 1_000));
+  }
+
+  #pumpAt(dueUs: number): void {
+    const atUs = Math.max(dueUs, this.#agenda.nowUs + LATER_US);
+    this.#dueUs = atUs;
+    this.#agenda.at(atUs, () => {
+      if (this.#dueUs === atUs) this.#pump();
+    });
+  }
+
+  #tell(): void {
+    if (!this.#saidFirst && this.service.firstDeliveryMs !== null) {
+      this.#saidFirst = true;
+      this.#outputs.firstDelivery();
+    }
+    if (!this.#saidHandedOut && this.service.handedOut >= this.content.last) {
+      this.#saidHandedOut = true;
+      this.#outputs.handedOut();
+    }
+  }
+
+  #report(): LedgerReport {
+    return {
+      origin: this.content.state(),
+      sentinel: this.content.sentinel,
+      tailGap: null,
+      ...this.#ledger.ranges(),
+      blocks: this.content.blockDigests(),
+    };
+  }
+}

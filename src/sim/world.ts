@@ -1,0 +1,292 @@
+/**
+ * A whole cluster in one thread: members, the links between them, the origin on links of its own,
+ * and the conductor behind links too. Its only sources of what happens when are the agenda and the
+ * draws of one seed, labelled by link, disk and member; there is no clock, timer, promise or order
+ * of a hash table in it. So the same plan and conditions give the same events.
+ */
+import type { Hasher } from '../base/hasher.js';
+import { memberOf, slotsOf, type Member, type Slot } from '../base/member.js';
+import { createPrng } from '../base/prng.js';
+import { Conductor, type ConductorOrder, type MemberView } from '../election/conductor.js';
+import type { OriginCommand, OriginFrame } from '../mirror/types.js';
+import type { Message } from '../raft/types.js';
+import type { Replica } from '../replica/replica.js';
+import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
+import type { ClusterEvent } from '../scenario/driver.js';
+import { Agenda } from './agenda.js';
+import type { Conditions } from './conditions.js';
+import { copyCommand, copyFrame, copyMessage } from './copies.js';
+import { SimLink } from './link.js';
+import { SimNode, type NodeOutputs, type WorldPlan } from './node.js';
+import { SimOrigin } from './origin.js';
+import { Watch } from './watch.js';
+
+export interface WorldOptions {
+  readonly plan: WorldPlan;
+  readonly conditions: Conditions;
+  readonly hasher: Hasher;
+  readonly onEvent: (event: ClusterEvent) => void;
+  /** Before and between the proposals of a member's turn. */
+  readonly armed?: (node: SimNode, view: ReplicaView) => void;
+}
+
+/** The links of one member. */
+interface Ties {
+  readonly peers: Map<Member, SimLink<Message>>;
+  readonly toOrigin: SimLink<OriginCommand>;
+  readonly fromOrigin: SimLink<OriginFrame>;
+  readonly views: SimLink<MemberView>;
+  readonly orders: SimLink<ConductorOrder>;
+}
+
+/** What the conductor knows a member by, and when it was told last. */
+interface Seen {
+  key: string;
+  viewedUs: number;
+  watchUntilUs: number;
+  last: number;
+}
+
+const CONDUCT_EVERY_US = 5_000;
+const VIEW_EVERY_US = 50_000;
+/** After a probe every turn tells its view. */
+const WATCH_US = 30_000;
+const CONDUCTOR = {
+  viewMaxAgeMs: 300,
+  probeMs: 10,
+  probeMostMs: 100,
+  orderMs: 150,
+  restMs: 400,
+};
+
+export class SimWorld {
+  readonly agenda = new Agenda();
+  readonly nodes: readonly SimNode[];
+  readonly origin: SimOrigin;
+  readonly #onEvent: (event: ClusterEvent) => void;
+  readonly #armed: ((node: SimNode, view: ReplicaView) => void) | undefined;
+  readonly #watch: Watch;
+  readonly #conductor: Conductor | null;
+  readonly #ties: ReadonlyMap<Slot, Ties>;
+  readonly #seen: ReadonlyMap<Slot, Seen>;
+
+  constructor({ plan, conditions, hasher, onEvent, armed }: WorldOptions) {
+    this.#onEvent = onEvent;
+    this.#armed = armed;
+    const { agenda } = this;
+    const slots = slotsOf(plan.replicas);
+    const members = slots.map((slot) => memberOf(slot, 1));
+    const outputs = this.#outputs();
+    this.nodes = slots.map((slot, at) => {
+      const member = members[at]!;
+      return new SimNode({ agenda, slot, member, members, plan, conditions, hasher, outputs });
+    });
+    this.origin = new SimOrigin(agenda, plan, hasher, {
+      send: ({ to, frame }) => {
+        this.#watch.frame(frame);
+        this.#tiesOf(this.#nodeOf(to)).fromOrigin.send(frame, agenda.nowUs);
+      },
+      firstDelivery: () => onEvent({ kind: 'firstDelivery', atMs: agenda.nowMs }),
+      handedOut: () => onEvent({ kind: 'handedOut', atMs: agenda.nowMs }),
+    });
+    this.#watch = new Watch({
+      hasher,
+      timeScale: plan.timeScale,
+      disks: this.nodes.map(({ disk }) => disk),
+      tell: (violation) =>
+        onEvent({ kind: 'violation', ...violation, seq: null, atMs: agenda.nowMs }),
+    });
+    const conducts = plan.election !== 'timers' && plan.replicas > 1;
+    this.#conductor = conducts ? new Conductor({ members, ...CONDUCTOR }) : null;
+    this.#ties = new Map(this.nodes.map((node) => [node.slot, this.#tie(node, plan, conditions)]));
+    this.#seen = new Map(
+      slots.map((slot) => [slot, { key: '', viewedUs: 0, watchUntilUs: 0, last: 0 }]),
+    );
+    this.#begin(plan);
+  }
+
+  get nowMs(): number {
+    return this.agenda.nowMs;
+  }
+
+  node(slot: Slot): SimNode {
+    return this.nodes.find((node) => node.slot === slot)!;
+  }
+
+  /** The living member that serves; of two, the one of the later term. */
+  leader(): SimNode | null {
+    let best: SimNode | null = null;
+    for (const node of this.nodes) {
+      if (node.replica?.serving !== true) continue;
+      if (best === null || node.replica.log.term > best.replica!.log.term) best = node;
+    }
+    return best;
+  }
+
+  run(forMs: number): void {
+    this.agenda.runUntil(this.agenda.nowUs + Math.round(forMs * 1_000));
+  }
+
+  /** The member ends for good: the conductor is told. */
+  ended(node: SimNode): void {
+    this.#conductor?.exited(node.member);
+  }
+
+  restart(node: SimNode): void {
+    if (node.isAlive) return;
+    this.#watch.started(node);
+    this.#seen.get(node.slot)!.last = 0;
+    node.start();
+  }
+
+  /** Cuts or mends one direction between two members. */
+  cut(from: SimNode, to: SimNode, cut: boolean): void {
+    const link = this.#tiesOf(from).peers.get(to.member);
+    if (link !== undefined) link.cut = cut;
+  }
+
+  /** Cuts or mends both directions between a member and the origin. */
+  cutOrigin(node: SimNode, cut: boolean): void {
+    const { toOrigin, fromOrigin } = this.#tiesOf(node);
+    toOrigin.cut = cut;
+    fromOrigin.cut = cut;
+  }
+
+  /** From here on every link is like this, and none is cut. */
+  mend({ peers, origin, control }: Conditions): void {
+    for (const ties of this.#ties.values()) {
+      for (const link of ties.peers.values()) mended(link, peers);
+      mended(ties.toOrigin, origin);
+      mended(ties.fromOrigin, origin);
+      mended(ties.views, control);
+      mended(ties.orders, control);
+    }
+  }
+
+  // Wiring.
+
+  #tie(node: SimNode, plan: WorldPlan, conditions: Conditions): Ties {
+    const { agenda } = this;
+    const { peers, origin, control } = conditions;
+    const links = createPrng(plan.seed).fork('links');
+    const prng = (from: string, to: string): ReturnType<typeof createPrng> =>
+      links.fork(`${from} to ${to}`);
+    const { slot } = node;
+    const toPeers = this.nodes
+      .filter((other) => other !== node)
+      .map((other) => {
+        const deliver = (message: Message): void => other.receive(message);
+        const ends = { copy: copyMessage, deliver };
+        const link = new SimLink(agenda, prng(slot, other.slot), peers, ends);
+        return [other.member, link] as const;
+      });
+    return {
+      peers: new Map(toPeers),
+      toOrigin: new SimLink(agenda, prng(slot, 'origin'), origin, {
+        copy: copyCommand,
+        deliver: (command) => this.origin.command(node.member, command),
+      }),
+      fromOrigin: new SimLink(agenda, prng('origin', slot), origin, {
+        copy: copyFrame,
+        deliver: (frame) => node.receiveFrame(frame),
+      }),
+      views: new SimLink(agenda, prng(slot, 'conductor'), control, {
+        copy: (view) => ({ ...view, hears: [...view.hears] }),
+        deliver: (view) => this.#conductor?.view(view, agenda.nowMs),
+      }),
+      orders: new SimLink(agenda, prng('conductor', slot), control, {
+        copy: (order) => ({ ...order }),
+        deliver: (order) => this.#order(node, order),
+      }),
+    };
+  }
+
+  #outputs(): NodeOutputs {
+    return {
+      sent: (node, message, atUs) => {
+        this.#watch.sent(node, message);
+        this.#tiesOf(node).peers.get(message.to)?.send(message, atUs);
+      },
+      commanded: (node, command, atUs) => this.#tiesOf(node).toOrigin.send(command, atUs),
+      written: (node, write) => this.#watch.written(node, write),
+      reported: (node, event, atUs) => {
+        this.#watch.event(node, event);
+        this.#report(node, event, atUs);
+      },
+      armed: (node, view) => this.#armed?.(node, view),
+      turned: (node, replica) => {
+        this.#watch.turned(node, replica);
+        this.#view(node, replica);
+      },
+    };
+  }
+
+  /** Members start at different moments of a tick. */
+  #begin(plan: WorldPlan): void {
+    const prng = createPrng(plan.seed).fork('start');
+    for (const node of this.nodes) {
+      this.agenda.after(prng.below(node.slot, 10_000), () => this.restart(node));
+    }
+    if (this.#conductor !== null) this.#conductLater(this.#conductor);
+  }
+
+  #conductLater(conductor: Conductor): void {
+    this.agenda.after(CONDUCT_EVERY_US, () => {
+      for (const order of conductor.tick(this.agenda.nowMs)) {
+        this.#tiesOf(this.#nodeOf(order.to)).orders.send(order, this.agenda.nowUs);
+      }
+      this.#conductLater(conductor);
+    });
+  }
+
+  #order(node: SimNode, order: ConductorOrder): void {
+    if (order.type === 'campaign') {
+      const { term, deadLeader } = order;
+      node.order({ type: 'campaign', term, deadLeader });
+      return;
+    }
+    this.#seen.get(node.slot)!.watchUntilUs = this.agenda.nowUs + WATCH_US;
+    node.order({ type: 'probe' });
+  }
+
+  /** An event of a member that was held up happens when it goes on. */
+  #report({ slot }: SimNode, event: ReplicaEvent, atUs: number): void {
+    const tell = (): void =>
+      this.#onEvent({ kind: 'replica', slot, atMs: this.agenda.nowMs, event });
+    if (atUs <= this.agenda.nowUs) tell();
+    else this.agenda.at(atUs, tell);
+  }
+
+  /** Progress as it comes; the view when it changes, and every 50 ms. */
+  #view(node: SimNode, replica: Replica): void {
+    const { nowUs, nowMs } = this.agenda;
+    const { slot } = node;
+    const seen = this.#seen.get(slot)!;
+    const last = replica.store.lastSeq;
+    if (last > seen.last) {
+      seen.last = last;
+      this.#onEvent({ kind: 'progress', slot, atMs: nowMs, last, messages: replica.stored });
+    }
+    const key = `${replica.log.role} ${replica.log.term} ${replica.log.leader} ${replica.serving}`;
+    const isDue = nowUs < seen.watchUntilUs || nowUs - seen.viewedUs >= VIEW_EVERY_US;
+    if (this.#conductor === null || (key === seen.key && !isDue)) return;
+    seen.key = key;
+    seen.viewedUs = nowUs;
+    const { member, role, term, leader, lastIndex, lastTerm, hears } = replica.status().raft;
+    const view = { member, role, term, leader, lastIndex, lastTerm, hears };
+    this.#tiesOf(node).views.send(view, nowUs);
+  }
+
+  #nodeOf(member: Member): SimNode {
+    return this.nodes.find((node) => node.member === member)!;
+  }
+
+  #tiesOf({ slot }: SimNode): Ties {
+    return this.#ties.get(slot)!;
+  }
+}
+
+function mended<T>(link: SimLink<T>, conditions: Conditions['peers']): void {
+  link.cut = false;
+  link.conditions = conditions;
+}
