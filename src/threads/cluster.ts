@@ -10,13 +10,13 @@ import { Conductor, type ConductorOrder } from '../election/conductor.js';
 import { armsOf } from '../scenario/arms.js';
 import { FaultBudget } from '../scenario/budget.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
-import type { FaultPlan, Plan } from '../scenario/types.js';
+import type { Plan } from '../scenario/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
 import { ControlledWorker } from './control.js';
+import { Injector, type ReplicaHandle } from './injector.js';
 import { meshOf, workerFile, type PeerPort } from './mesh.js';
 import type {
-  MemberFault,
   OriginControl,
   OriginFacts,
   OriginReport,
@@ -33,25 +33,15 @@ const LATE_MS = 100;
 /** How long a report of a worker's own end may come after the end. */
 const EXIT_GRACE_MS = 50;
 
-interface Replica {
-  readonly slot: Slot;
-  readonly member: Member;
-  readonly worker: ControlledWorker<ReplicaControl>;
-  alive: boolean;
-  serving: boolean;
-  frozen: boolean;
-  /** A fault of the scenario ends it or ended it. */
-  killed: boolean;
-}
-
 export class ThreadCluster implements RunningCluster {
   readonly #plan: Plan;
   readonly #onEvent: (event: ClusterEvent) => void;
-  readonly #replicas: readonly Replica[];
+  readonly #replicas: readonly ReplicaHandle[];
   readonly #originWorker: ControlledWorker<OriginControl>;
   readonly #budget: FaultBudget;
   readonly #words: SharedArrayBuffer;
   readonly #conductor: Conductor | null;
+  readonly #injector: Injector;
   readonly #reportPorts: MessagePort[] = [];
   readonly #wakes = new Set<() => void>();
   #conducting: NodeJS.Timeout | null = null;
@@ -74,6 +64,13 @@ export class ThreadCluster implements RunningCluster {
       killed: false,
     }));
     this.#originWorker = new ControlledWorker<OriginControl>('origin', workerFile('origin'));
+    this.#injector = new Injector({
+      plan,
+      onEvent,
+      replicas: this.#replicas,
+      origin: this.#originWorker,
+      budget: this.#budget,
+    });
     const conducts = plan.election !== 'timers' && plan.replicas > 1;
     this.#conductor = conducts
       ? new Conductor({
@@ -172,22 +169,8 @@ export class ThreadCluster implements RunningCluster {
     return seen;
   }
 
-  async inject(at: number): Promise<boolean> {
-    const fault = this.#plan.faults[at]!;
-    if (fault.action.kind === 'dropConsumer') return this.#dropConsumer(fault, at);
-    const replica = this.#target(fault);
-    if (replica === null || !this.#budget.claim(at)) return false;
-    const breaks = fault.action.kind === 'kill' || fault.action.kind === 'freeze';
-    const position = this.#replicas.indexOf(replica);
-    if (breaks && !this.#budget.break(position)) {
-      const reason = 'it would break more than the cluster tolerates';
-      this.#tellFault(fault, replica.slot, 'skipped', this.now(), reason);
-      return true;
-    }
-    if (fault.action.kind === 'kill') await this.#kill(fault, replica);
-    else await this.#injectInto(fault, fault.action, replica);
-    if (fault.action.kind === 'freeze') this.#budget.mend(position);
-    return true;
+  inject(at: number): Promise<boolean> {
+    return this.#injector.inject(at);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -246,7 +229,7 @@ export class ThreadCluster implements RunningCluster {
   }
 
   async #startReplica(
-    replica: Replica,
+    replica: ReplicaHandle,
     peers: readonly PeerPort[],
     origin: MessagePort,
   ): Promise<void> {
@@ -286,7 +269,7 @@ export class ThreadCluster implements RunningCluster {
 
   // Watching.
 
-  #reported(replica: Replica, report: ReplicaReport): void {
+  #reported(replica: ReplicaHandle, report: ReplicaReport): void {
     if (report.kind === 'fault') {
       this.#faultReported(replica, report);
       return;
@@ -309,18 +292,18 @@ export class ThreadCluster implements RunningCluster {
     if (report.view !== null) replica.frozen = false;
   }
 
-  #faultReported(replica: Replica, report: Extract<ReplicaReport, { kind: 'fault' }>): void {
+  #faultReported(replica: ReplicaHandle, report: Extract<ReplicaReport, { kind: 'fault' }>): void {
     const fault = this.#plan.faults[report.at]!;
     const { kind } = fault.action;
     if (kind === 'kill' && report.state === 'installed') replica.killed = true;
     if (kind === 'freeze') replica.frozen = true;
     const slot = kind === 'dropConsumer' ? null : replica.slot;
     const reason = report.state === 'skipped' ? report.reason : undefined;
-    this.#tellFault(fault, slot, report.state, report.atMs, reason);
+    this.#injector.tell(fault, slot, report.state, report.atMs, reason);
     this.#wake();
   }
 
-  #watchExit(replica: Replica): void {
+  #watchExit(replica: ReplicaHandle): void {
     void replica.worker.exited.then(({ code, error }) => {
       replica.alive = false;
       replica.serving = false;
@@ -359,71 +342,6 @@ export class ThreadCluster implements RunningCluster {
     }
   }
 
-  // Faults.
-
-  /** The living member that the target names now; null: there is none at this moment. */
-  #target(fault: FaultPlan): Replica | null {
-    const living = this.#replicas.filter(({ alive, killed }) => alive && !killed);
-    switch (fault.target?.kind) {
-      case 'leader':
-        return living.find(({ serving }) => serving) ?? null;
-      case 'follower':
-        if (!living.some(({ serving }) => serving)) return null;
-        return living.find(({ serving, frozen }) => !serving && !frozen) ?? null;
-      case 'slot': {
-        const { slot } = fault.target;
-        return living.find((replica) => replica.slot === slot) ?? null;
-      }
-      case undefined:
-        return null;
-    }
-  }
-
-  async #kill(fault: FaultPlan, replica: Replica): Promise<void> {
-    replica.killed = true;
-    this.#tellFault(fault, replica.slot, 'installed', this.now());
-    await replica.worker.terminate();
-  }
-
-  async #injectInto(fault: FaultPlan, action: MemberFault, replica: Replica): Promise<void> {
-    const forMs = action.kind === 'freeze' ? action.forMs : 0;
-    const { slot, worker } = replica;
-    this.#tellFault(fault, slot, 'installed', this.now());
-    if (action.kind === 'freeze') replica.frozen = true;
-    try {
-      const options = { deadlineMs: forMs + CALL_DEADLINE_MS };
-      await worker.call('inject', [action, this.#transferTarget(action)], options);
-      if (action.kind === 'freeze') this.#tellFault(fault, slot, 'healed', this.now());
-    } catch (error) {
-      const { message } = toErrorData(error);
-      this.#tellFault(fault, slot, 'indeterminate', this.now(), message);
-    }
-  }
-
-  #transferTarget(action: MemberFault): Member | 'best' | null {
-    if (action.kind !== 'stepDown') return null;
-    if (action.to === null || action.to === 'best') return action.to;
-    return this.#replica(action.to).member;
-  }
-
-  async #dropConsumer(fault: FaultPlan, at: number): Promise<boolean> {
-    const options = { deadlineMs: CALL_DEADLINE_MS };
-    const dropped = await this.#originWorker.call('dropConsumer', [], options);
-    if (dropped && this.#budget.claim(at)) this.#tellFault(fault, null, 'installed', this.now());
-    return dropped;
-  }
-
-  #tellFault(
-    fault: FaultPlan,
-    slot: Slot | null,
-    state: 'installed' | 'healed' | 'skipped' | 'indeterminate',
-    atMs: number,
-    reason?: string,
-  ): void {
-    const event = { kind: 'fault', id: fault.id, slot, state, atMs } as const;
-    this.#onEvent(reason === undefined ? event : { ...event, reason });
-  }
-
   #harness(reason: string): void {
     this.#onEvent({ kind: 'harness', atMs: this.now(), reason });
     this.#wake();
@@ -433,7 +351,7 @@ export class ThreadCluster implements RunningCluster {
     for (const wake of this.#wakes) wake();
   }
 
-  #replica(slot: Slot): Replica {
+  #replica(slot: Slot): ReplicaHandle {
     const replica = this.#replicas.find((candidate) => candidate.slot === slot);
     invariant(replica !== undefined, `slot ${slot} exists`);
     return replica;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecoveryWatch } from '../../src/verdict/recovery.js';
 
 describe('verdict: recovery', () => {
-  it('of a leader: the next leader, its first progress, and the last replica passing the level', () => {
+  it('of a leader: the next one, its first progress, the last replica to pass', () => {
     const watch = new RecoveryWatch();
     watch.leader('r1', 0);
     watch.progress('r1', 5, 100);
