@@ -219,6 +219,8 @@ describe('tidy: each rule can fail', () => {
     expect(textFaults(at('src/a/b.ts', 'x'.repeat(101)))).toEqual(['src/a/b.ts:1: 101 columns']);
     expect(textFaults(at('src/a/b.ts', 'x'.repeat(100)))).toEqual([]);
     expect(textFaults(at('src/a/b.ts', '𝑥'.repeat(100)))).toEqual([]);
+    expect(textFaults(at('test/a/b.ts', 'x'.repeat(120)))).toEqual([]);
+    expect(textFaults(at('test/a/b.ts', 'x'.repeat(121)))).toHaveLength(1);
   });
 
   it('shape: a leftover', () => {
