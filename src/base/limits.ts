@@ -1,7 +1,7 @@
 /**
  * Every bound of lockstep in one place, with the relations between them checked at load. Raft runs
- * in unscaled ticks; mirror constants are upstream's (nats-server stream.go) in milliseconds and are
- * multiplied by the run's time scale.
+ * in unscaled ticks; mirror constants are upstream's (nats-server stream.go) in milliseconds and
+ * are multiplied by the run's time scale.
  */
 import { invariant } from './errors.js';
 

@@ -1,7 +1,8 @@
 /**
  * The main thread's election helper: views in, orders out. It watches every member and, when there
- * is no leader, asks all, takes the best log of a majority whose members hear each other, and orders
- * that one to campaign. It never decides: votes do, so a wrong order costs time, never safety.
+ * is no leader, asks all, takes the best log of a majority whose members hear each other, and
+ * orders that one to campaign. It never decides: votes do, so a wrong order costs time, never
+ * safety.
  */
 import type { Member } from '../base/member.js';
 import type { Role } from '../raft/types.js';

@@ -118,7 +118,9 @@ export class OriginContent {
     return { ...slice, firstSeq, lastSeq: this.#shape.seqOf(number + slice.count - 1) };
   }
 
-  /** Every message of a range by its parts, made again from the seed: shared bytes prove nothing. */
+  /**
+   * Every message of a range by its parts, made again from the seed: shared bytes prove nothing.
+   */
   partDigests(range: SeqRange): PartDigests[] {
     const parts: PartDigests[] = [];
     for (const run of this.runs(range)) {
@@ -190,7 +192,9 @@ function paddedSize(size: number): number {
   return Math.ceil(Math.max(size, SENTINEL_SIZE) / 4) * 4;
 }
 
-/** Words of a linear congruential generator; what the last one has too many lies behind the size. */
+/**
+ * Words of a linear congruential generator; what the last one has too many lies behind the size.
+ */
 function fillPayload(room: DataView, size: number, start: number): void {
   let word = start;
   for (let at = 0; at < size; at += 4) {

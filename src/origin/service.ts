@@ -1,7 +1,7 @@
 /**
- * The origin's side of the conversation: serves one opening at a time, within a window of credit, at
- * a rate, with heartbeats when it has nothing to send. Pure: the clock is an argument, frames come
- * back from pump(). What is handed out and passed over is told to the ledger before hand-over.
+ * The origin's side of the conversation: serves one opening at a time, within a window of credit,
+ * at a rate, with heartbeats when it has nothing to send. Pure: the clock is an argument, frames
+ * come back from pump(). What is handed out and passed over is told to the ledger before hand-over.
  * Upstream: nats-server consumer.go, a push consumer with ack none, flow control and heartbeats.
  */
 import type { ErrorData } from '../base/errors.js';

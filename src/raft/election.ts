@@ -7,7 +7,9 @@ import { Ballot } from './ballot.js';
 import type { MemberState } from './state.js';
 import type { RoleCause, VoteReply, VoteRequest } from './types.js';
 
-/** `pre`: ask first; `real`: after a won pre-vote or without one; `ordered`: skips the lease too. */
+/**
+ * `pre`: ask first; `real`: after a won pre-vote or without one; `ordered`: skips the lease too.
+ */
 export type CampaignKind = 'pre' | 'real' | 'ordered';
 
 export function campaign(state: MemberState, kind: CampaignKind, cause: RoleCause): void {

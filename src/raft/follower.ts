@@ -6,8 +6,8 @@ import type { AppendRequest, Entry, Heartbeat, Message } from './types.js';
 
 /**
  * Takes in what the leader of this term sent: checks that the logs match at prevIndex, removes a
- * conflicting tail, appends what is new. Acknowledged, and at most committed, is the last index that
- * this very message proved equal to the leader's log, never our own last.
+ * conflicting tail, appends what is new. Acknowledged, and at most committed, is the last index
+ * that this very message proved equal to the leader's log, never our own last.
  */
 export function appendRequested(state: MemberState, request: AppendRequest): void {
   if (state.leadership !== null) return;

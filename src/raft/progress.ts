@@ -43,7 +43,9 @@ export class Progress {
     this.#bytes += bytes;
   }
 
-  /** The follower holds everything up to `index`. A late reply tells nothing and changes nothing. */
+  /**
+   * The follower holds everything up to `index`. A late reply tells nothing and changes nothing.
+   */
   accepted(index: number): void {
     if (index < this.match) return;
     this.match = index;

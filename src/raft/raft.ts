@@ -1,8 +1,8 @@
 /**
  * Raft as in the paper (Ongaro and Ousterhout, sections 5.1 to 5.4), with pre-vote and check-quorum
- * (dissertation, 9.6 and 6.2) and leadership transfer (3.10). Inputs are messages, ticks, orders and
- * completions of writes; ready() drains what must be done, in the order of its fields. This file
- * says which input means what in which role; the rules themselves are in the files beside it.
+ * (dissertation, 9.6 and 6.2) and leadership transfer (3.10). Inputs are messages, ticks, orders
+ * and completions of writes; ready() drains what must be done, in the order of its fields. This
+ * file says which input means what in which role; the rules themselves are in the files beside it.
  */
 import type { Member } from '../base/member.js';
 import { campaign, countOwnVote, probePeers, voteCame, voteRequested } from './election.js';
@@ -107,8 +107,8 @@ export class Raft {
   }
 
   /**
-   * Appends a batch to the leader's log: all or nothing. The term fences it: a task that began under
-   * an earlier leadership of this member is refused (nats-server #8370).
+   * Appends a batch to the leader's log: all or nothing. The term fences it: a task that began
+   * under an earlier leadership of this member is refused (nats-server #8370).
    *
    * Refuses with writeFailed, notLeader, staleTerm, transferring or overrun. Accepted is not yet
    * logged by anybody else, nor committed: it may still vanish.

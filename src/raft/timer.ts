@@ -1,4 +1,6 @@
-/** The election time-out of a member that does not lead, in ticks; drawn anew each time it starts. */
+/**
+ * The election time-out of a member that does not lead, in ticks; drawn anew each time it starts.
+ */
 import type { Prng } from '../base/prng.js';
 import type { RaftLimits } from './options.js';
 

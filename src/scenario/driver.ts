@@ -1,6 +1,6 @@
 /**
- * The seam above a cluster: what a scenario may ask of whoever runs it. A driver turns a plan into a
- * running cluster; `play` drives that one through faults to its end and has it judged.
+ * The seam above a cluster: what a scenario may ask of whoever runs it. A driver turns a plan into
+ * a running cluster; `play` drives that one through faults to its end and has it judged.
  */
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';

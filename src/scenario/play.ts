@@ -1,7 +1,7 @@
 /**
- * Plays a plan on a driver: starts the cluster, opens the origin, injects what is due by time, waits
- * until every living replica caught up or the run must end, has the copies judged and says what came
- * of it. Whatever happens, the cluster is closed.
+ * Plays a plan on a driver: starts the cluster, opens the origin, injects what is due by time,
+ * waits until every living replica caught up or the run must end, has the copies judged and says
+ * what came of it. Whatever happens, the cluster is closed.
  */
 import { toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';

@@ -146,7 +146,9 @@ export class RunRecord {
     return nowMs - other.atMs >= trigger.delayMs;
   }
 
-  /** Whether some fault's time is still to come; those relative to one that will not come are not. */
+  /**
+   * Whether some fault's time is still to come; those relative to one that will not come are not.
+   */
   awaitsTime(begun: ReadonlySet<number>): boolean {
     return this.#faults.some(({ fault, status }, at) => {
       if (status !== 'waiting' || begun.has(at) || fault.trigger.kind === 'state') return false;
@@ -244,7 +246,8 @@ export class RunRecord {
     const ofKind = this.#faults.filter(({ fault }) => fault.action.kind === kind);
     if (ofKind.some(({ status }) => status === 'installed')) return [];
     if (ofKind.length === 0) {
-      const text = `${kind} is demanded, and no fault of the scenario is one on ${this.#driver.name}`;
+      const on = this.#driver.name;
+      const text = `${kind} is demanded, and no fault of the scenario is one on ${on}`;
       return [{ verdict: 'uncovered', text }];
     }
     return ofKind.map(({ fault, status, reason }) => ({

@@ -20,7 +20,9 @@ export interface SyntheticOriginPlan {
   readonly gaps: readonly { readonly after: number; readonly count: number }[];
 }
 
-/** Rebuilt from `nats stream info` and `nats stream gaps`: the shape is real, the bodies are not. */
+/**
+ * Rebuilt from `nats stream info` and `nats stream gaps`: the shape is real, the bodies are not.
+ */
 export interface RebuiltOriginPlan {
   readonly kind: 'nats-gaps';
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
- * A simulated cluster under a scenario. Pausing is what lets virtual time pass: everything that falls
- * into the pause happens before the call returns, and its promise is resolved already.
+ * A simulated cluster under a scenario. Pausing is what lets virtual time pass: everything that
+ * falls into the pause happens before the call returns, and its promise is resolved already.
  */
 import { toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
@@ -83,7 +83,9 @@ export class SimCluster implements RunningCluster {
     return Promise.resolve();
   }
 
-  /** What a member throws is a fault of lockstep: it ends the run and says nothing of the cluster. */
+  /**
+   * What a member throws is a fault of lockstep: it ends the run and says nothing of the cluster.
+   */
   pause(ms: number): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     try {

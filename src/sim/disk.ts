@@ -1,7 +1,7 @@
 /**
- * The journal of one slot, in memory. Writes take time and complete in order. A crash loses what was
- * not complete, except for a drawn number of the oldest writes under way: a disk may hold what it
- * never confirmed. What is durable outlives the member's lives.
+ * The journal of one slot, in memory. Writes take time and complete in order. A crash loses what
+ * was not complete, except for a drawn number of the oldest writes under way: a disk may hold what
+ * it never confirmed. What is durable outlives the member's lives.
  */
 import { invariant, type ErrorData } from '../base/errors.js';
 import type { Member } from '../base/member.js';

@@ -1,4 +1,6 @@
-/** The origin of a simulation: the pure service on virtual time, with the ledger of what it gave. */
+/**
+ * The origin of a simulation: the pure service on virtual time, with the ledger of what it gave.
+ */
 import type { Hasher } from '../base/hasher.js';
 import type { Member } from '../base/member.js';
 import type { OriginCommand } from '../mirror/types.js';

@@ -82,7 +82,8 @@ export class Watch {
   /** A member started from what its disk holds. */
   started({ slot, disk }: Watched): void {
     this.#checked.set(slot, 0);
-    this.#monotonic.restarted(slot, disk);
+    const { term, vote } = disk;
+    this.#monotonic.restarted(slot, { term, vote });
   }
 
   event(node: Watched, event: ReplicaEvent): void {

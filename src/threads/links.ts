@@ -1,4 +1,6 @@
-/** The two kinds of link of a replica's thread: to a peer and to the origin. Both are MessagePorts. */
+/**
+ * The two kinds of link of a replica's thread: to a peer and to the origin. Both are MessagePorts.
+ */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import type { OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Entry, Message } from '../raft/types.js';

@@ -1,4 +1,6 @@
-/** From reasons to a verdict (design: violated, harness, stalled, inconclusive, uncovered, held). */
+/**
+ * From reasons to a verdict (design: violated, harness, stalled, inconclusive, uncovered, held).
+ */
 import type { Reason, Verdict } from './types.js';
 
 const PRECEDENCE: readonly Exclude<Verdict, 'held'>[] = [

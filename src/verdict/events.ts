@@ -83,7 +83,8 @@ export type RunEvent = Stamp & RunEventBody;
 export function encodeEvent(at: number, body: RunEventBody): string {
   const { kind, ...fields } = body;
   const rest = encode(fields);
-  const head = `{"schema":${EVENT_SCHEMA},"at":${JSON.stringify(at)},"kind":${JSON.stringify(kind)}`;
+  const stamp = `"schema":${EVENT_SCHEMA},"at":${JSON.stringify(at)}`;
+  const head = `{${stamp},"kind":${JSON.stringify(kind)}`;
   return rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`;
 }
 

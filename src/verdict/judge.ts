@@ -1,7 +1,7 @@
 /**
  * Compares every replica with what the origin handed out. Allowed at a sequence is any content that
- * was handed out there, or a gap if some opening passed over it; nothing else, and all replicas must
- * agree. It compares ranges and block digests first and reads single messages only where those
+ * was handed out there, or a gap if some opening passed over it; nothing else, and all replicas
+ * must agree. It compares ranges and block digests first and reads single messages only where those
  * leave a doubt, so that equal copies of any size are judged quickly and in flat memory.
  */
 import type { Hasher } from '../base/hasher.js';
@@ -70,7 +70,9 @@ export interface CopyView {
   readonly slot: Slot;
   readonly reader: CopyReader;
   readonly report: CopyReport;
-  /** Sequences that it says it has a message at; and those up to its end, or upTo, that it has not. */
+  /**
+   * Sequences that it says it has a message at; and those up to its end, or upTo, that it has not.
+   */
   readonly held: readonly SeqRange[];
   readonly absent: readonly SeqRange[];
   readonly digests: ReadonlyMap<number, bigint>;
@@ -206,8 +208,8 @@ function meets(set: IntervalSet, block: number): boolean {
 }
 
 /**
- * Sequences with a message. A block whose digest is the origin's holds exactly the origin's messages
- * in their places; it is sound if all of them were delivered. The others are read.
+ * Sequences with a message. A block whose digest is the origin's holds exactly the origin's
+ * messages in their places; it is sound if all of them were delivered. The others are read.
  */
 async function judgeContents(comparison: Comparison, copy: CopyView): Promise<boolean> {
   const { ledger } = comparison;

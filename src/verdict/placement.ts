@@ -1,7 +1,7 @@
 /**
- * Where content belongs that stands at a wrong place. Content is a message without its sequence: its
- * timestamp, subject, headers and payload together, so that two messages with the same payload are
- * still two. One pass over the origin's messages settles many misplaced ones at once.
+ * Where content belongs that stands at a wrong place. Content is a message without its sequence:
+ * its timestamp, subject, headers and payload together, so that two messages with the same payload
+ * are still two. One pass over the origin's messages settles many misplaced ones at once.
  */
 import type { Slot } from '../base/member.js';
 import type { SeqRange } from '../stream/types.js';

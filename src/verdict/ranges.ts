@@ -1,6 +1,6 @@
 /**
- * Arithmetic on lists of sequence ranges: closed, rising, disjoint. Everything is one walk over both
- * lists, so that a gap of ten million sequences costs one step.
+ * Arithmetic on lists of sequence ranges: closed, rising, disjoint. Everything is one walk over
+ * both lists, so that a gap of ten million sequences costs one step.
  */
 import { DIGEST_BLOCK } from '../base/limits.js';
 import { IntervalSet } from '../stream/intervals.js';

@@ -1,7 +1,7 @@
 /**
- * How a cluster came back after each fault: the next leader when the fault hit the one that led, the
- * first progress after that, and when every living replica had passed what the furthest one held
- * when the fault fell. Times are milliseconds since the fault.
+ * How a cluster came back after each fault: the next leader when the fault hit the one that led,
+ * the first progress after that, and when every living replica had passed what the furthest one
+ * held when the fault fell. Times are milliseconds since the fault.
  */
 import type { Slot } from '../base/member.js';
 

@@ -42,8 +42,8 @@ export class StallClock {
   }
 
   /**
-   * The longest stall up to `untilMs`. Once a replica is at `target` nothing more is owed. `paceMs`:
-   * what the origin itself takes between two messages, which is nobody's stall.
+   * The longest stall up to `untilMs`. Once a replica is at `target` nothing more is owed.
+   * `paceMs`: what the origin itself takes between two messages, which is nobody's stall.
    */
   longest(untilMs: number, target: number, paceMs: number): Stall {
     if (this.#fromMs === null) return { ms: 0, fromMs: null };

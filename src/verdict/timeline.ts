@@ -1,6 +1,6 @@
 /**
- * The run as a person reads it: who led when, and the moments at which something was refused, rolled
- * back, retried or ended. Bounded: the first moments are kept in words, the others counted.
+ * The run as a person reads it: who led when, and the moments at which something was refused,
+ * rolled back, retried or ended. Bounded: the first moments are kept in words, the others counted.
  */
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';

@@ -1,6 +1,6 @@
 /**
- * What is committed stays: all members commit the same entry at an index, and no journal replaces an
- * entry that its member has committed. Raft paper, section 5.4; nats-server pull request 6944.
+ * What is committed stays: all members commit the same entry at an index, and no journal replaces
+ * an entry that its member has committed. Raft paper, section 5.4; nats-server pull request 6944.
  */
 import type { Slot } from '../../base/member.js';
 import type { Finding } from './types.js';

@@ -1,4 +1,6 @@
-/** A batch of skips has one command a sequence and at most 10,000. nats-server pull request 8152. */
+/**
+ * A batch of skips has one command a sequence and at most 10,000. nats-server pull request 8152.
+ */
 import { BATCH_COUNT_MAX } from '../../base/limits.js';
 import type { Finding } from './types.js';
 

@@ -1,6 +1,7 @@
 /**
- * State Machine Safety: no two members apply different commands at an index. Raft paper, figure 3 and
- * section 5.4.3. Compared by running hash, which covers every command before and what came of it.
+ * State Machine Safety: no two members apply different commands at an index. Raft paper, figure 3
+ * and section 5.4.3. Compared by running hash, which covers every command before and what came of
+ * it.
  */
 import type { Member } from '../../base/member.js';
 import type { Finding } from './types.js';
