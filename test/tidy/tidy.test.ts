@@ -92,6 +92,7 @@ describe('tidy: each rule can fail', () => {
     ['src/sim/a.ts', "import type { B } from '../nats/b.js';"],
     ['src/nats/a.ts', "import '../threads/b.js';"],
     ['src/threads/a.ts', "import '../../workers/b.js';"],
+    ['workers/a.ts', "import './b.js';"],
     ['src/threads/a.ts', "import '../index.js';"],
     ['src/threads/a.ts', "import '../../test/threads/stage.js';"],
     ['src/cli/a.ts', "import '../vitest/b.js';"],
