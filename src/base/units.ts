@@ -1,5 +1,8 @@
-/** Numbers with units as users write them. A unit that is missing is an error, never a guess. */
-import { LockstepError, usageError } from './errors.js';
+/**
+ * Numbers with units as users write them, and back. A unit that is missing is an error, never a
+ * guess; so is a number that the code behind it could not keep exactly.
+ */
+import { usageError } from './errors.js';
 
 const DURATION_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const SIZE_BYTES: Readonly<Record<string, number>> = {
@@ -8,13 +11,30 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
   MiB: 1_048_576,
   GiB: 1_073_741_824,
 };
+/** 500h, below the 2^31-1 ms that a timer holds: a longer one would fire at once. */
+const DURATION_MS_MAX = 1_800_000_000;
 
-/** `250ms`, `2s`, `10m`, `1.5s` -> milliseconds. */
+/** `250ms`, `2s`, `10m`, `1.5s` -> milliseconds, rounded to whole microseconds. */
 export function parseDuration(where: string, text: unknown): number {
   const match = typeof text === 'string' ? /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) : null;
-  if (match === null)
+  if (match === null) {
     throw usageError(where, text, 'a duration with its unit, such as 250ms or 2s');
-  return Number(match[1]) * DURATION_MS[match[2]!]!;
+  }
+  const ms = Number(match[1]) * DURATION_MS[match[2]!]!;
+  if (ms > DURATION_MS_MAX) throw usageError(where, text, 'a duration of at most 500h');
+  return Math.round(ms * 1_000) / 1_000;
+}
+
+/** As parseDuration; zero is refused. */
+export function parsePositiveDuration(where: string, text: unknown): number {
+  const ms = parseDuration(where, text);
+  if (ms > 0) return ms;
+  throw usageError(where, text, 'a duration above zero');
+}
+
+/** Milliseconds -> the shortest text that parseDuration reads as the same. */
+export function formatDuration(ms: number): string {
+  return withUnit(ms, DURATION_MS, 'ms');
 }
 
 /** `128`, `128B`, `64KiB`, `1MiB` -> bytes. */
@@ -25,26 +45,33 @@ export function parseSize(where: string, text: unknown): number {
   throw usageError(where, text, 'a size in bytes, such as 128 or 64KiB');
 }
 
+/** Bytes -> the shortest text that parseSize reads as the same. */
+export function formatSize(bytes: number): string {
+  return withUnit(bytes, SIZE_BYTES, 'B');
+}
+
 /** `100000`, `1e6`, `100_000` -> a whole number from min to max. */
 export function parseCount(
   where: string,
   text: unknown,
   { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
 ): number {
-  const plain = String(text).replaceAll('_', '');
-  const value = /^\d+(?:\.\d+)?(?:e\d+)?$/i.test(plain) ? Number(plain) : Number.NaN;
+  const plain = String(text);
+  const isNumber = /^\d+(?:_\d+)*(?:\.\d+)?(?:e\+?\d+)?$/i.test(plain);
+  const value = isNumber ? Number(plain.replaceAll('_', '')) : Number.NaN;
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   const upTo = max === Number.MAX_SAFE_INTEGER ? '2^53-1' : String(max);
   throw usageError(where, text, `a whole number from ${min} to ${upTo}`);
 }
 
-/** `word`, when it is one of the words; the error names the nearest. */
-export function oneOf<T extends string>(where: string, word: unknown, words: readonly T[]): T {
-  const found = words.find((known) => known === word);
-  if (found !== undefined) return found;
-  throw usageError(where, word, `one of ${words.join(', ')}`);
+/** Messages a second, whole; not given: null, as fast as the window allows. */
+export function parseRate(where: string, rate: unknown): number | null {
+  return rate === undefined ? null : parseCount(where, rate, { min: 1, max: 1e9 });
 }
 
-export function isUsage(error: unknown): error is LockstepError {
-  return error instanceof LockstepError && error.code === 'usage';
+/** In the largest unit that leaves a whole number. */
+function withUnit(value: number, units: Readonly<Record<string, number>>, least: string): string {
+  const fitting = Object.entries(units).filter(([, worth]) => value > 0 && value % worth === 0);
+  const [unit, worth] = fitting.at(-1) ?? [least, 1];
+  return `${value / worth}${unit}`;
 }

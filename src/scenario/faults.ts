@@ -1,12 +1,11 @@
 /** Faults as written -> faults as planned: kind, target, trigger and parameters, checked. */
 import { usageError } from '../base/errors.js';
 import type { Slot } from '../base/member.js';
-import { parseCount, parseDuration } from '../base/units.js';
-import type { FaultText } from './schema.js';
+import { parseCount, parseDuration, parsePositiveDuration } from '../base/units.js';
+import { FAULT_KINDS, type FaultText } from './schema.js';
 import type { FaultAction, FaultKind, FaultPlan, StateTrigger, Target, Trigger } from './types.js';
 import { nearest } from './words.js';
 
-const KINDS: readonly FaultKind[] = ['stepDown', 'kill', 'freeze', 'failPropose', 'dropConsumer'];
 /** Parameters that belong to some kinds only. */
 const OWNERS = {
   to: 'stepDown',
@@ -17,6 +16,7 @@ const OWNERS = {
 const FREEZE_DEFAULT_MS = 500;
 const WITHIN_DEFAULT_MS = 30_000;
 
+/** @param where  the fault's path; its id, when it has none of its own. Errors: usage. */
 export function planFault(where: string, fault: FaultText, slots: readonly Slot[]): FaultPlan {
   const kind = kindOf(where, fault);
   checkParameters(where, fault, kind);
@@ -30,10 +30,10 @@ export function planFault(where: string, fault: FaultText, slots: readonly Slot[
 }
 
 function kindOf(where: string, fault: FaultText): FaultKind {
-  const [kind, ...others] = KINDS.filter((known) => fault[known] !== undefined);
+  const [kind, ...others] = FAULT_KINDS.filter((known) => fault[known] !== undefined);
   if (kind !== undefined && others.length === 0) return kind;
   const found = kind === undefined ? 'no kind of fault' : [kind, ...others].join(' and ');
-  throw usageError(where, found, `exactly one of ${KINDS.join(', ')}`);
+  throw usageError(where, found, `exactly one of ${FAULT_KINDS.join(', ')}`);
 }
 
 function checkParameters(where: string, fault: FaultText, kind: FaultKind): void {
@@ -52,9 +52,9 @@ function actionOf(
 ): FaultAction {
   switch (kind) {
     case 'stepDown':
-      return { kind, to: transferTarget(where, fault.to ?? 'best', slots) };
+      return { kind, to: successorOf(where, fault, slots) };
     case 'freeze':
-      return { kind, forMs: optionalDuration(`${where}.for`, fault.for, FREEZE_DEFAULT_MS) };
+      return { kind, forMs: positiveOr(`${where}.for`, fault.for, FREEZE_DEFAULT_MS) };
     case 'failPropose': {
       const times = parseCount(`${where}.times`, fault.times ?? 1, { min: 1 });
       return { kind, times, code: fault.code ?? 'overrun' };
@@ -65,11 +65,18 @@ function actionOf(
   }
 }
 
-function transferTarget(where: string, to: string, slots: readonly Slot[]): Slot | 'best' | null {
+function successorOf(
+  where: string,
+  fault: FaultText,
+  slots: readonly Slot[],
+): Slot | 'best' | null {
+  const { to = 'best', stepDown } = fault;
   if (to === 'best') return 'best';
   if (to === 'none') return null;
+  if (to === stepDown) throw usageError(`${where}.to`, to, 'another slot than its own target');
   if (slots.includes(to)) return to;
-  throw usageError(`${where}.to`, to, `best, none or a slot (${slots.join(', ')})`);
+  const words = ['best', 'none', ...slots];
+  throw usageError(`${where}.to`, to, `one of ${words.join(', ')}${nearest(to, words)}`);
 }
 
 function targetOf(
@@ -101,15 +108,17 @@ function triggerOf(where: string, fault: FaultText): Trigger {
   }
   if (fault.at !== undefined) return { kind: 'time', atMs: parseDuration(`${where}.at`, fault.at) };
   if (fault.after !== undefined) {
-    const delayMs = optionalDuration(`${where}.delay`, fault.delay, 0);
+    const delayMs = fault.delay === undefined ? 0 : parseDuration(`${where}.delay`, fault.delay);
     return { kind: 'after', fault: fault.after, delayMs };
   }
-  const withinMs = optionalDuration(`${where}.within`, fault.within, WITHIN_DEFAULT_MS);
+  const withinMs = positiveOr(`${where}.within`, fault.within, WITHIN_DEFAULT_MS);
   return { kind: 'state', state: stateOf(`${where}.when`, fault.when!), withinMs };
 }
 
 function stateOf(where: string, when: NonNullable<FaultText['when']>): StateTrigger {
-  const names = Object.keys(when) as (keyof typeof when)[];
+  const names = (['skipped', 'applied', 'term', 'role'] as const).filter(
+    (known) => when[known] !== undefined,
+  );
   const [name, ...others] = names;
   if (name === undefined || others.length > 0) {
     const found = name === undefined ? 'no state' : names.join(' and ');
@@ -120,6 +129,6 @@ function stateOf(where: string, when: NonNullable<FaultText['when']>): StateTrig
   return name === 'term' ? { kind: 'term', term: count } : { kind: name, count };
 }
 
-function optionalDuration(where: string, text: string | undefined, otherwise: number): number {
-  return text === undefined ? otherwise : parseDuration(where, text);
+function positiveOr(where: string, text: string | undefined, otherwise: number): number {
+  return text === undefined ? otherwise : parsePositiveDuration(where, text);
 }

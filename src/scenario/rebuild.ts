@@ -1,106 +1,108 @@
 /**
- * An origin rebuilt from what natscli prints of a real stream: the shape is real, the bodies are
- * made. `nats stream info NAME --json` has first and last; `nats stream gaps NAME --json -f
- * --no-progress` has the gaps, as [first, last] pairs, or `{}` and a sentence when there is none.
+ * The shape of a real stream, from what natscli prints of it. `nats stream info NAME --json` has
+ * first and last; `nats stream gaps NAME --json -f --no-progress` has the gaps, as [first, last]
+ * pairs, or `{}` and a sentence when there is none.
  */
 import { usageError } from '../base/errors.js';
-import { isSeq, seqOrZero } from '../base/seq.js';
-import { parseSize } from '../base/units.js';
+import { SEQ_MAX } from '../base/limits.js';
+import { isSeq } from '../base/seq.js';
 import type { SeqRange } from '../stream/types.js';
-import { parseRate, readText, type ReadFile } from './parse.js';
 import type { RebuiltOriginPlan } from './types.js';
+import { refusal } from './words.js';
 
-export interface RebuildFiles {
-  readonly file: string;
-  readonly info: string;
-  readonly size?: number | string | undefined;
-  readonly rate?: number | string | undefined;
+/** A file's name, for errors, and what is in it. */
+export interface NamedText {
+  readonly path: string;
+  readonly text: string;
 }
 
-const SIZE_DEFAULT = 128;
+export type RebuiltShape = Pick<RebuiltOriginPlan, 'name' | 'first' | 'last' | 'messages' | 'gaps'>;
+
+interface StreamInfo extends SeqRange {
+  readonly name: string;
+  readonly messages: number;
+  readonly deleted: number;
+}
 
 /** Errors: usage, naming the file, what was found in it and what was expected. */
-export function rebuildOrigin(
-  where: string,
-  files: RebuildFiles,
-  readFile: ReadFile,
-): RebuiltOriginPlan {
-  const { name, first, last, messages, deleted } = readInfo(
-    files.info,
-    readText(where, files.info, readFile),
-  );
-  const gaps = readGaps(files.file, readText(where, files.file, readFile), { first, last });
-  const counted = gaps.reduce((sum, gap) => sum + gap.last - gap.first + 1, 0);
+export function rebuildOrigin(info: NamedText, gaps: NamedText): RebuiltShape {
+  const { name, first, last, messages, deleted } = readInfo(info);
+  const ranges = readGaps(gaps, { first, last });
+  const counted = ranges.reduce((sum, gap) => sum + gap.last - gap.first + 1, 0);
   if (counted !== deleted) {
-    const expected = `the ${deleted} deleted sequences that ${files.info} tells of`;
-    throw usageError(files.file, `${counted} sequences in gaps`, expected);
+    const expected = `the ${deleted} deleted sequences that ${info.path} tells of`;
+    throw usageError(gaps.path, `${counted} sequences in gaps`, expected);
   }
-  return {
-    kind: 'nats-gaps',
-    name,
-    first,
-    last,
-    messages,
-    gaps,
-    size: parseSize(`${where}.size`, files.size ?? SIZE_DEFAULT),
-    rate: parseRate(`${where}.rate`, files.rate),
-  };
+  return { name, first, last, messages, gaps: ranges };
 }
 
-function readInfo(
-  path: string,
-  text: string,
-): SeqRange & { readonly name: string; readonly messages: number; readonly deleted: number } {
-  const json = parseJson(path, text) as {
-    config?: { name?: unknown };
-    state?: Record<string, unknown>;
-  } | null;
-  const name = json?.config?.name;
-  const state = json?.state;
-  if (typeof name !== 'string' || typeof state !== 'object') {
-    throw usageError(path, 'this JSON', 'the output of nats stream info NAME --json');
+function readInfo(file: NamedText): StreamInfo {
+  const { path } = file;
+  const json = parseJson(file);
+  const name = fieldOf(fieldOf(json, 'config'), 'name');
+  const state = fieldOf(json, 'state');
+  if (typeof name !== 'string' || typeof state !== 'object' || state === null) {
+    throw refusal(path, json, 'the output of nats stream info NAME --json');
   }
-  const field = (key: string): number => seqOrZero(`${path}: state.${key}`, state[key]);
+  // Names of streams go into reports and file names; the server refuses these characters as well.
+  if (!/^[^\p{C}\s.*>/\\]+$/u.test(name)) throw refusal(`${path}: config.name`, name, 'a name');
+  const field = (key: string): number => {
+    const value = fieldOf(state, key);
+    if (value === 0 || isSeq(value)) return value;
+    throw refusal(`${path}: state.${key}`, value, 'a whole number from 0 to 2^53-1');
+  };
   const first = field('first_seq');
   const last = field('last_seq');
   const messages = field('messages');
-  const deleted = state['num_deleted'] === undefined ? 0 : field('num_deleted');
+  const deleted = fieldOf(state, 'num_deleted') === undefined ? 0 : field('num_deleted');
   if (messages === 0) throw usageError(`${path}: state.messages`, 0, 'a stream with messages');
-  if (messages + deleted !== last - first + 1) {
+  if (last === SEQ_MAX) {
+    throw usageError(`${path}: state.last_seq`, last, 'below 2^53-1, where a sentinel follows');
+  }
+  if (first === 0 || messages + deleted !== last - first + 1) {
     const found = `${messages} messages and ${deleted} deleted`;
-    throw usageError(path, found, `${last - first + 1} sequences from ${first} to ${last}`);
+    throw usageError(path, found, `what ${first} to ${last} have room for`);
   }
   return { name, first, last, messages, deleted };
 }
 
-function readGaps(path: string, text: string, stream: SeqRange): SeqRange[] {
+/** Rising, apart from each other or touching. The first sequence of a stream is a message. */
+function readGaps(file: NamedText, stream: SeqRange): SeqRange[] {
+  const { path, text } = file;
   if (/^\s*\{\s*\}/.test(text)) return [];
-  const json = parseJson(path, text);
+  const json = parseJson(file);
   if (!Array.isArray(json)) {
-    throw usageError(path, 'this JSON', 'the output of nats stream gaps NAME --json');
+    throw refusal(path, json, 'the output of nats stream gaps NAME --json');
   }
   const gaps = json.map((pair: unknown, at) => {
-    const [first, last] = Array.isArray(pair) ? (pair as unknown[]) : [];
-    if (isSeq(first) && isSeq(last) && first <= last) return { first, last };
-    throw usageError(`${path}: [${at}]`, pair, 'a pair [first, last] of sequences up to 2^53-1');
+    const [first, last, ...more] = Array.isArray(pair) ? (pair as unknown[]) : [];
+    if (more.length === 0 && isSeq(first) && isSeq(last) && first <= last) return { first, last };
+    const isFlat = Array.isArray(pair) && pair.every((value) => typeof value !== 'object');
+    const shown = isFlat ? JSON.stringify(pair) : pair;
+    throw refusal(`${path}: [${at}]`, shown, 'a pair [first, last] of sequences up to 2^53-1');
   });
   gaps.sort((a, b) => a.first - b.first);
   gaps.forEach((gap, at) => {
-    const text = `[${gap.first}, ${gap.last}]`;
-    if (gap.first < stream.first || gap.last > stream.last) {
-      throw usageError(path, text, `a gap within the stream, ${stream.first} to ${stream.last}`);
+    const found = `[${gap.first}, ${gap.last}]`;
+    if (gap.first <= stream.first || gap.last > stream.last) {
+      throw usageError(path, found, `a gap within the stream, ${stream.first} to ${stream.last}`);
     }
     if (at > 0 && gap.first <= gaps[at - 1]!.last) {
-      throw usageError(path, text, 'a gap that overlaps no other');
+      throw usageError(path, found, 'a gap that overlaps no other');
     }
   });
   return gaps;
 }
 
-function parseJson(path: string, text: string): unknown {
+function fieldOf(json: unknown, key: string): unknown {
+  if (typeof json !== 'object' || json === null) return undefined;
+  return (json as Readonly<Record<string, unknown>>)[key];
+}
+
+function parseJson({ path, text }: NamedText): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw usageError(path, text.slice(0, 20).split('\n')[0], 'JSON');
+    throw refusal(path, text, 'JSON');
   }
 }

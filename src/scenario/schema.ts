@@ -1,92 +1,146 @@
 /**
  * The scenario file, field by field. It is data: the command line, the builder and YAML all produce
- * this shape, and the JSON Schema that editors use is derived from it.
+ * this shape, and the JSON Schema that editors use is derived from it. Units stay as written here;
+ * base/units.ts reads them, so that errors are the same everywhere.
  */
 import * as z from 'zod';
+import type { DriverName, FaultKind } from './types.js';
 
-const text = z.string().min(1);
-/** Kept as written; units are read by base/units.ts, so that errors are the same everywhere. */
-const duration = z.string().describe('a duration with its unit: 250ms, 2s, 10m');
-const count = z.union([z.number(), z.string()]).describe('a whole number: 100000 or 1e6');
-const drivers = z.array(z.enum(['threads', 'sim', 'nats']));
+export const DRIVERS = ['threads', 'sim', 'nats'] as const satisfies readonly DriverName[];
+export const FAULT_KINDS = [
+  'stepDown',
+  'kill',
+  'freeze',
+  'failPropose',
+  'dropConsumer',
+] as const satisfies readonly FaultKind[];
 
-const synthetic = z.strictObject({
-  messages: count.describe('how many messages, the sentinel at the end not counted'),
-  size: z.union([z.number(), z.string()]).optional().describe('bytes of payload; default 128'),
-  rate: count.optional().describe('messages a second; default: as fast as the window allows'),
-  gaps: z
-    .array(z.strictObject({ after: count, count }))
-    .optional()
-    .describe('after that many messages, so many sequences are missing'),
-});
+/** Text is shown in errors and reports: what would break a line is refused. */
+const IN_ONE_LINE = /^[^\p{Cc}\u2028\u2029]*$/u;
+const line = z.string().regex(IN_ONE_LINE);
+const text = line.min(1);
+const duration = z
+  .string('a duration with its unit, such as 250ms or 2s')
+  .regex(IN_ONE_LINE)
+  .describe('a duration with its unit: 250ms, 2s, 10m');
+const count = z
+  .union([z.number(), line], 'a whole number')
+  .describe('a whole number: 100000 or 1e6');
+const size = z
+  .union([z.number(), line], 'a size in bytes, such as 128 or 64KiB')
+  .describe('bytes of payload: 128 or 64KiB; default 128');
+const rate = count.describe('messages a second; default: as fast as the window allows');
 
-const natsGaps = z.strictObject({
-  file: text.describe('output of: nats stream gaps NAME --json -f --no-progress'),
-  info: text.describe('output of: nats stream info NAME --json'),
-  size: z.union([z.number(), z.string()]).optional(),
-  rate: count.optional(),
-});
+const synthetic = z
+  .strictObject({
+    messages: count.describe('how many messages, the sentinel at the end not counted'),
+    size: size.optional(),
+    rate: rate.optional(),
+    gaps: z
+      .array(
+        z.strictObject({
+          after: count.describe('the gap follows this message; 0: before the first'),
+          count: count.describe('how many sequences are missing'),
+        }),
+      )
+      .optional()
+      .describe('rising, none at the place of another'),
+  })
+  .describe('messages made from the seed');
+
+const natsGaps = z
+  .strictObject({
+    file: text.describe('output of: nats stream gaps NAME --json -f --no-progress'),
+    info: text.describe('output of: nats stream info NAME --json'),
+    size: size.optional(),
+    rate: rate.optional(),
+  })
+  .describe('the shape of a real stream, with bodies made from the seed');
 
 const state = z
   .strictObject({
-    skipped: count.optional().describe('skips accepted by the leader'),
-    applied: count.optional().describe('messages applied by the target'),
-    term: count.optional(),
+    skipped: count.optional().describe('at least so many skips accepted by the leader'),
+    applied: count.optional().describe('at least so many messages applied by the target'),
+    term: count.optional().describe('this term or a later one'),
     role: z.enum(['leader', 'candidate', 'follower']).optional(),
   })
-  .describe('one state of the target');
+  .describe('exactly one state of the target');
 
-/** One fault: exactly one of the kinds, one trigger (at, when or after), and what belongs to it. */
-const fault = z.strictObject({
-  id: text.optional().describe('a name for other faults to refer to'),
-  stepDown: text.optional().describe('target: leader or a slot'),
-  kill: text.optional().describe('target: leader, follower or a slot'),
-  freeze: text.optional().describe('target: leader, follower or a slot'),
-  failPropose: text.optional().describe('target: leader or a slot'),
-  dropConsumer: z
-    .union([z.literal(true), z.literal('origin')])
-    .optional()
-    .describe('the origin forgets the mirror and tells nobody'),
-  to: text.optional().describe('stepDown: best (default), none, or a slot'),
-  for: duration.optional().describe('freeze: how long; default 500ms'),
-  times: count.optional().describe('failPropose: how many proposals; default 1'),
-  code: z.enum(['overrun', 'writeFailed']).optional().describe('failPropose: default overrun'),
-  at: duration.optional().describe('time since the first delivery'),
-  when: state.optional(),
-  within: duration.optional().describe('how long to wait for the state; default 30s'),
-  after: text.optional().describe('the id of another fault'),
-  delay: duration.optional().describe('time since that other fault; default 0ms'),
-  on: drivers.optional().describe('drivers that this fault exists on; default all'),
-});
+const fault = z
+  .strictObject({
+    id: text.optional().describe('a name for other faults to refer to'),
+    stepDown: text.optional().describe('target: leader or a slot'),
+    kill: text.optional().describe('target: leader, follower or a slot'),
+    freeze: text.optional().describe('target: leader, follower or a slot'),
+    failPropose: text.optional().describe('target: leader or a slot'),
+    dropConsumer: z
+      .union([z.literal(true), z.literal('origin')])
+      .optional()
+      .describe('the origin forgets the mirror and tells nobody'),
+    to: text.optional().describe('stepDown: best (default), none, or a slot'),
+    for: duration.optional().describe('freeze: how long; default 500ms'),
+    times: count.optional().describe('failPropose: how many proposals; default 1'),
+    code: z.enum(['overrun', 'writeFailed']).optional().describe('failPropose: default overrun'),
+    at: duration
+      .optional()
+      .describe(
+        'time since the first delivery; with a rate, not after the last message. Without one ' +
+          'the end is not known beforehand, and a run that is over by then leaves it uncovered',
+      ),
+    when: state.optional(),
+    within: duration.optional().describe('when: how long to wait for the state; default 30s'),
+    after: text.optional().describe('the id of another fault'),
+    delay: duration.optional().describe('after: time since that other fault; default 0ms'),
+    on: z.array(z.enum(DRIVERS)).min(1).optional().describe('exists on these only; default all'),
+  })
+  .describe('one kind of fault with its target, one trigger (at, when or after), and parameters');
+
+const stallAtMost = z
+  .union([
+    duration,
+    z.strictObject({
+      threads: duration.optional(),
+      sim: duration.optional(),
+      nats: duration.optional(),
+    }),
+  ])
+  .describe('the longest time without progress; default 2s, on nats 60s');
 
 export const scenarioSchema = z.strictObject({
   version: z.literal(1),
-  name: text,
-  seed: count.optional(),
+  name: text.describe('what it is about, in one line'),
+  seed: count.optional().describe('of timeouts and of made content; default 1'),
   replicas: count.optional().describe('1, 3, 5 or 7; default 3'),
-  election: z.enum(['conductor', 'timers', 'both']).optional(),
-  timeScale: z.union([z.number(), z.literal('upstream')]).optional(),
-  origin: z.strictObject({ synthetic: synthetic.optional(), natsGaps: natsGaps.optional() }),
-  mirror: z.strictObject({ skip: z.enum(['entries', 'range']).optional() }).optional(),
+  election: z.enum(['conductor', 'timers', 'both']).optional().describe('default both'),
+  timeScale: z
+    .union([z.number(), z.literal('upstream')])
+    .optional()
+    .describe("multiplies the mirror's constants; upstream is 1; default 0.05"),
+  origin: z
+    .strictObject({ synthetic: synthetic.optional(), natsGaps: natsGaps.optional() })
+    .describe('exactly one'),
+  mirror: z
+    .strictObject({
+      skip: z
+        .enum(['entries', 'range'])
+        .optional()
+        .describe('one command a sequence, or one for a whole gap; default entries'),
+    })
+    .optional(),
   faults: z.array(fault).optional(),
-  beyondQuorum: z.boolean().optional(),
-  timeLimit: duration.optional().describe('default 10m'),
+  beyondQuorum: z
+    .boolean()
+    .optional()
+    .describe('may break more than the cluster tolerates; then no progress is owed'),
+  timeLimit: duration.optional().describe('ends the run as inconclusive; default 10m'),
   expect: z
     .strictObject({
-      stallAtMost: z
-        .union([
-          duration,
-          z.strictObject({
-            threads: duration.optional(),
-            sim: duration.optional(),
-            nats: duration.optional(),
-          }),
-        ])
-        .optional(),
-      covered: z
-        .array(z.enum(['stepDown', 'kill', 'freeze', 'failPropose', 'dropConsumer']))
-        .optional(),
-      mirror: z.enum(['running', 'blocked', 'diverged']).optional(),
+      stallAtMost: stallAtMost.optional(),
+      covered: z.array(z.enum(FAULT_KINDS)).optional().describe('kinds that must strike'),
+      mirror: z
+        .enum(['running', 'blocked', 'diverged'])
+        .optional()
+        .describe('the state that the mirror ends in; default running'),
     })
     .optional(),
 });
@@ -94,6 +148,7 @@ export const scenarioSchema = z.strictObject({
 export type Scenario = z.infer<typeof scenarioSchema>;
 export type FaultText = NonNullable<Scenario['faults']>[number];
 
+/** JSON Schema (draft 2020-12) of scenario files, for editors. */
 export function scenarioJsonSchema(): unknown {
   return z.toJSONSchema(scenarioSchema);
 }
