@@ -1,0 +1,128 @@
+/** The built command line as a user meets it: exit codes, one line on stderr, JSON on stdout. */
+import { spawn } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+
+const NATS = 'test/fixtures/nats';
+const ORDERS = `nats-gaps:${NATS}/ORDERS.gaps.json,info=${NATS}/ORDERS.info.json`;
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function lockstep(args: readonly string[], interruptAfterMs?: number): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['dist/src/cli/main.js', ...args]);
+    const ended = { stdout: '', stderr: '' };
+    child.stdout.on('data', (part: Buffer) => (ended.stdout += part.toString()));
+    child.stderr.on('data', (part: Buffer) => (ended.stderr += part.toString()));
+    const timer =
+      interruptAfterMs === undefined
+        ? undefined
+        : setTimeout(() => child.kill('SIGINT'), interruptAfterMs);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ ...ended, code });
+    });
+  });
+}
+
+const BAD: readonly (readonly [what: string, args: readonly string[], says: RegExp])[] = [
+  ['unknown flag', ['run', '--frob'], /--frob/],
+  ['unknown command', ['frob'], /frob/],
+  ['unknown driver', ['run', '--on', 'mars'], /mars/],
+  ['unknown fault', ['run', '--fault', 'stepdown=leader,at=1s'], /stepdown.*did you mean stepDown/],
+  ['unit missing', ['run', '--fault', 'freeze=leader,for=600,at=1s'], /600.*unit/],
+  ['gap beyond the stream', ['run', '--origin', 'synthetic:messages=10,gap=20+5'], /20/],
+  ['overlapping gaps', ['run', '--origin', 'synthetic:messages=9,gap=2+5,gap=1+5'], /overlap/],
+  [
+    'a sequence above 2^53-1',
+    ['run', '--origin', 'synthetic:messages=10,gap=2+9007199254740993'],
+    /2\^53-1/,
+  ],
+  ['two replicas', ['run', '--replicas', '2'], /replicas.*"?2"?.*1, 3, 5/],
+  ['no replica', ['run', '--replicas', '0'], /replicas.*0/],
+  ['a word of replicas', ['run', '--replicas', 'three'], /replicas.*three/],
+  ['file missing', ['run', 'nofile.yaml'], /nofile\.yaml.*no such file/],
+  ['gaps file missing', ['run', '--origin', `nats-gaps:no,info=${NATS}/WIDE.info.json`], /no such/],
+  ['not JSON', ['run', '--origin', `nats-gaps:README.md,info=${NATS}/WIDE.info.json`], /JSON/],
+  [
+    'JSON of another kind',
+    ['run', '--origin', `nats-gaps:${NATS}/WIDE.info.json,info=${NATS}/WIDE.info.json`],
+    /nats stream gaps/,
+  ],
+  ['info= missing', ['run', '--origin', `nats-gaps:${NATS}/WIDE.gaps.json`], /info=/],
+  ['unknown slot', ['run', '--fault', 'kill=r9,at=1s'], /r9/],
+  [
+    'more than the cluster tolerates',
+    ['run', '--fault', 'kill=r1,at=1s', '--fault', 'kill=r2,at=1s'],
+    /beyondQuorum/,
+  ],
+  ['unknown election', ['run', '--election', 'monarchy'], /monarchy/],
+];
+
+describe('command line: bad input is one line and exit 64', () => {
+  it.concurrent.each(BAD)('%s', async (_, args, says) => {
+    const { code, stdout, stderr } = await lockstep(args);
+    expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({
+      code: 64,
+      stdout: '',
+      lines: 2,
+    });
+    expect(stderr).toMatch(/^lockstep: /);
+    expect(stderr).toMatch(says);
+  });
+});
+
+describe('command line: run', () => {
+  it('--json prints the summary alone, exactly its fields, and exits 0 when held', async () => {
+    const faults = ['--fault', 'stepDown=leader,when=skipped:100'];
+    const { code, stdout, stderr } = await lockstep([
+      'run',
+      '--origin',
+      ORDERS,
+      ...faults,
+      '--json',
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const summary = JSON.parse(stdout) as Record<string, unknown>;
+    const keys = (value: unknown): string[] => Object.keys(value as object);
+    expect(keys(summary)).toEqual([
+      ...['schema', 'verdict', 'driver', 'seed', 'elapsedMs', 'origin', 'replicas', 'messages'],
+      ...['skip', 'leadership', 'mirror', 'faults', 'stallMs', 'rate', 'replay'],
+    ]);
+    const state = ['first', 'last', 'messages', 'deleted'];
+    expect(keys(summary['origin']).sort()).toEqual([...state, 'sentinel', 'tailGap'].sort());
+    const [replica] = summary['replicas'] as unknown[];
+    expect(keys(replica).sort()).toEqual([...state, 'id', 'digest'].sort());
+    expect(keys(summary['skip'])).toEqual([
+      ...['encoding', 'sequences', 'batches', 'largestBatch', 'refused'],
+    ]);
+    expect(keys(summary['messages']).sort()).toEqual(
+      ['ok', 'lost', 'duplicated', 'reordered', 'corrupt', 'phantom', 'unknown'].sort(),
+    );
+    expect(keys((summary['faults'] as unknown[])[0])).toEqual([
+      ...['kind', 'target', 'status', 'atMs', 'newLeaderMs', 'firstMessageMs', 'caughtUpMs'],
+    ]);
+    expect(summary).toMatchObject({
+      schema: 1,
+      verdict: 'held',
+      origin: { first: 1, last: 1_201, messages: 695, deleted: 506, sentinel: 1_201 },
+      replay: `lockstep run --origin ${ORDERS} --fault ${faults[1]!} --seed 1`,
+    });
+  });
+
+  it('SIGINT ends a run with a partial summary: inconclusive, exit 2', async () => {
+    const origin = 'synthetic:messages=100000,rate=1000';
+    const { code, stdout } = await lockstep(['run', '--origin', origin, '--json'], 1_500);
+    expect(code).toBe(2);
+    const { verdict, messages } = JSON.parse(stdout) as {
+      verdict: string;
+      messages: { ok: number; lost: number };
+    };
+    expect(verdict).toBe('inconclusive');
+    expect(messages.lost).toBe(0);
+    expect(messages.ok).toBeGreaterThan(0);
+  });
+});
