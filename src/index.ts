@@ -6,6 +6,7 @@ export { play, type PlayOptions, type PlayResult } from './scenario/play.js';
 export type { ClusterEvent, Driver, RunningCluster } from './scenario/driver.js';
 export type { Scenario } from './scenario/schema.js';
 export type { DriverName, FaultPlan, OriginPlan, Plan } from './scenario/types.js';
+export { simDriver } from './sim/driver.js';
 export { threadsDriver } from './threads/driver.js';
 export { renderRun } from './report/terminal.js';
 export { EXIT, EXIT_USAGE } from './verdict/types.js';

@@ -5,6 +5,7 @@ import { toErrorData } from '../base/errors.js';
 import { EXIT, EXIT_USAGE } from '../verdict/types.js';
 import { scenarioJsonSchema } from '../scenario/schema.js';
 import { addRunCommand } from './run.js';
+import { addSweepCommand } from './sweep.js';
 
 const program = new Command('lockstep')
   .description('a cluster of raft replicas that mirrors a message stream, and tries to break it')
@@ -12,6 +13,7 @@ const program = new Command('lockstep')
   .configureOutput({ writeErr: () => undefined });
 
 addRunCommand(program);
+addSweepCommand(program);
 program
   .command('schema')
   .description('print the JSON Schema of scenario files')

@@ -1,7 +1,10 @@
 /**
  * The log of a cluster of one: no raft, no elections, no noop. A proposed batch is written to the
- * journal and counts as committed once that write is durable. The member leads from its start, in
- * the term that its journal holds, or 1.
+ * journal and counts as committed once that write is durable. Each start leads a term of its own,
+ * one above the journal's, as soon as that is durable. With one term for all starts:
+ *   1. the member asks the origin for an opening: term 1, generation 1;
+ *   2. it is killed and starts again from its journal, with its count of generations at 0;
+ *   3. it asks again: term 1, generation 1. The origin has that one already and stays silent.
  */
 import { LOG_ENTRIES_MAX, UNCOMMITTED_BYTES_MAX } from '../base/limits.js';
 import type { Member } from '../base/member.js';
@@ -20,6 +23,8 @@ import type { CommandLog } from './log.js';
 export class DirectLog implements CommandLog {
   readonly #member: Member;
   readonly #term: number;
+  /** The write that makes the term durable: not issued, under way, done. */
+  #termWrite: 'due' | 'issued' | 'done' = 'due';
   readonly #entries: Entry[];
   #base: number;
   #commit: number;
@@ -33,15 +38,14 @@ export class DirectLog implements CommandLog {
 
   constructor(member: Member, journal: RaftJournal | null) {
     this.#member = member;
-    this.#term = Math.max(1, journal?.term ?? 1);
+    this.#term = (journal?.term ?? 0) + 1;
     this.#base = journal?.baseIndex ?? 0;
     this.#entries = [...(journal?.entries ?? [])];
     this.#commit = this.#base + this.#entries.length;
-    this.#events.push(this.#roleEvent('leader', 'start'));
   }
 
   get role(): Role {
-    return this.#failed ? 'follower' : 'leader';
+    return this.#leads ? 'leader' : 'follower';
   }
 
   get term(): number {
@@ -49,7 +53,7 @@ export class DirectLog implements CommandLog {
   }
 
   get leader(): Member | null {
-    return this.#failed ? null : this.#member;
+    return this.#leads ? this.#member : null;
   }
 
   get commit(): number {
@@ -68,9 +72,10 @@ export class DirectLog implements CommandLog {
     // Nothing here depends on time.
   }
 
-  /** Refuses with notLeader (after a failed write), staleTerm or overrun. */
+  /** Refuses with notLeader (before its term is durable), writeFailed, staleTerm or overrun. */
   propose(term: number, batch: Batch): ProposeResult {
     if (this.#failed) return { accepted: false, code: 'writeFailed' };
+    if (!this.#leads) return { accepted: false, code: 'notLeader' };
     if (term !== this.#term) return { accepted: false, code: 'staleTerm' };
     const tooMany = this.#entries.length >= LOG_ENTRIES_MAX;
     if (tooMany || batch.bytes.length > this.uncommittedRoom()) {
@@ -95,6 +100,10 @@ export class DirectLog implements CommandLog {
   }
 
   persisted(ticket: number): void {
+    if (this.#termWrite === 'issued') {
+      this.#termWrite = 'done';
+      this.#events.push(this.#roleEvent('leader', 'start'));
+    }
     while (this.#writing.length > 0 && this.#writing[0]!.ticket <= ticket) {
       const { index } = this.#writing.shift()!;
       for (let at = this.#commit + 1; at <= index; at++) {
@@ -138,17 +147,18 @@ export class DirectLog implements CommandLog {
     const events = this.#events;
     this.#unsent = [];
     this.#events = [];
-    if (entries.length === 0) {
+    if (entries.length === 0 && this.#termWrite !== 'due') {
       return { persist: null, sendNow: [], sendAfterPersist: [], events };
     }
+    if (this.#termWrite === 'due') this.#termWrite = 'issued';
     const ticket = ++this.#ticket;
-    this.#writing.push({ ticket, index: entries.at(-1)!.index });
+    this.#writing.push({ ticket, index: entries.at(-1)?.index ?? this.#commit });
     const persist = { ticket, term: this.#term, vote: this.#member, entries };
     return { persist, sendNow: [], sendAfterPersist: [], events };
   }
 
   hasReady(): boolean {
-    return this.#unsent.length > 0 || this.#events.length > 0;
+    return this.#termWrite === 'due' || this.#unsent.length > 0 || this.#events.length > 0;
   }
 
   status(): RaftStatus {
@@ -166,6 +176,10 @@ export class DirectLog implements CommandLog {
       transferringTo: null,
       hears: [this.#member],
     };
+  }
+
+  get #leads(): boolean {
+    return this.#termWrite === 'done' && !this.#failed;
   }
 
   #roleEvent(role: Role, cause: 'start' | 'writeFailed'): RaftEvent {

@@ -55,8 +55,8 @@ export class ReplicaHost {
   constructor(options: Omit<ReplicaOptions, 'journal'>, io: HostIo) {
     this.#io = io;
     this.#tickedAt = io.now();
+    // Nothing is carried out before the first turn: what an io does may need this host.
     this.replica = new Replica({ ...options, journal: io.recover() });
-    this.#flush();
   }
 
   /** A write that `HostIo.persist` started has ended. Taken in at the next step of a turn. */

@@ -1,6 +1,6 @@
 /**
- * Looks on while a simulation runs and checks every invariant as things happen: at each event that a
- * replica reports, each message that it sends, each write, each frame of the origin, and once after
+ * Looks on while a simulation runs and checks every invariant as things happen: at each event that
+ * a replica reports, each message that it sends, each write, each frame of the origin, and once after
  * each turn. The first finding of a property is told; later ones would only be its consequences.
  */
 import type { Hasher } from '../base/hasher.js';

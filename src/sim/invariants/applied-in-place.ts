@@ -1,6 +1,6 @@
 /**
  * Every applied command, skips as much as messages, had the sequence that it expects to follow or
- * was seen before: none lay beyond. Design rule 6; nats-server stream.go, processSkipMsg.
+ * was seen before: none lay beyond. docs/mirror.md, rule 6; nats-server stream.go, processSkipMsg.
  */
 import type { Member } from '../../base/member.js';
 import type { Finding } from './types.js';

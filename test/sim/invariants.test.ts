@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../src/raft/types.js';
+import { AppliedInPlace } from '../../src/sim/invariants/applied-in-place.js';
+import { CommittedImmutable } from '../../src/sim/invariants/committed-immutable.js';
+import { CommittedOnQuorum } from '../../src/sim/invariants/committed-on-quorum.js';
+import { DurableAnswers } from '../../src/sim/invariants/durable-answers.js';
+import { ElectionSafety } from '../../src/sim/invariants/election-safety.js';
+import { LeaderCompleteness } from '../../src/sim/invariants/leader-completeness.js';
+import { LogMatching } from '../../src/sim/invariants/log-matching.js';
+import { Monotonic } from '../../src/sim/invariants/monotonic.js';
+import { OneConsumer } from '../../src/sim/invariants/one-consumer.js';
+import { RetryPacing } from '../../src/sim/invariants/retry-pacing.js';
+import { SkipBatches } from '../../src/sim/invariants/skip-batches.js';
+import { StateMachineSafety } from '../../src/sim/invariants/state-machine-safety.js';
+
+/** A log by its terms, from index 1 on. */
+function logOf(...terms: number[]): {
+  lastIndex: number;
+  termAt(index: number): number | undefined;
+} {
+  return { lastIndex: terms.length, termAt: (index) => terms[index - 1] };
+}
+
+describe('sim: invariants: raft', () => {
+  it('election safety: two leaders of one term', () => {
+    const rule = new ElectionSafety();
+    expect(rule.elected('r1.1', 1)).toBeNull();
+    expect(rule.elected('r2.1', 2)).toBeNull();
+    expect(rule.elected('r1.1', 1)).toBeNull();
+    expect(rule.elected('r3.1', 2)).toBe('r2.1 and r3.1 both led term 2');
+  });
+
+  it('log matching: same index and term with other bytes, or behind another term', () => {
+    const rule = new LogMatching();
+    const entry = { term: 2, termBefore: 1, hash: 7n };
+    expect(rule.written(5, entry)).toBeNull();
+    expect(rule.written(5, entry)).toBeNull();
+    expect(rule.written(5, { term: 3, termBefore: 1, hash: 9n })).toBeNull();
+    expect(rule.written(5, { ...entry, hash: 8n })).toBe(
+      'two logs hold an entry 5 of term 2 with different commands',
+    );
+    expect(rule.written(5, { ...entry, termBefore: 2 })).toBe(
+      'two logs hold an entry 5 of term 2 behind terms 1 and 2',
+    );
+  });
+
+  it('leader completeness: a later leader lacks what was committed; an earlier one owes nothing', () => {
+    const rule = new LeaderCompleteness();
+    rule.committed(1, 1, 1);
+    rule.committed(2, 1, 3);
+    expect(rule.elected(3, logOf(1))).toBeNull();
+    expect(rule.elected(4, logOf(1, 1))).toBeNull();
+    expect(rule.elected(3, logOf())).toBe(
+      'the leader of term 3 lacks entry 1 of term 1: its log ends at 0',
+    );
+    expect(rule.elected(4, logOf(1, 2))).toBe(
+      'the leader of term 4 lacks entry 2 of term 1: it has 2',
+    );
+  });
+
+  it('state machine safety: another hash at the same index', () => {
+    const rule = new StateMachineSafety();
+    expect(rule.applied('r1.1', 3, 5n)).toBeNull();
+    expect(rule.applied('r2.1', 3, 5n)).toBeNull();
+    expect(rule.applied('r3.1', 3, 6n)).toBe('r1.1 and r3.1 differ in what they applied up to 3');
+  });
+
+  it('committed immutable: another term committed, or a committed entry replaced', () => {
+    const rule = new CommittedImmutable();
+    expect(rule.committed('r1', 4, 2)).toBeNull();
+    expect(rule.written('r1', 4, 2)).toBeNull();
+    expect(rule.written('r2', 4, 3)).toBeNull();
+    expect(rule.committed('r2', 4, 3)).toBe('entry 4 was committed with term 2 and with term 3');
+    expect(rule.written('r1', 4, 3)).toBe(
+      'committed entry 4 of term 2 was replaced by one of term 3',
+    );
+  });
+
+  it('committed on quorum: fewer than a majority hold it', () => {
+    const held = [logOf(1, 2), logOf(1, 1), logOf(1, 2)];
+    expect(new CommittedOnQuorum().committed(2, 2, held)).toBeNull();
+    expect(new CommittedOnQuorum().committed(2, 1, held)).toBe(
+      'entry 2 of term 1 was committed while 1 of 3 held it',
+    );
+    expect(new CommittedOnQuorum().committed(1, 1, [logOf(1), logOf()])).toBe(
+      'entry 1 of term 1 was committed while 1 of 2 held it',
+    );
+  });
+
+  it('monotonic: term, vote, commit and applied never go back; a restart forgets what was no promise', () => {
+    const stands = { life: 1, term: 2, vote: 'r1.1', commit: 5, applied: 4, lastIndex: 6 };
+    const after = (change: Partial<typeof stands>, restarted = false): string | null => {
+      const rule = new Monotonic();
+      expect(rule.stands('r1', stands)).toBeNull();
+      if (restarted) rule.restarted('r1', { term: 1, vote: null });
+      return rule.stands('r1', { ...stands, ...change });
+    };
+    expect(after({})).toBeNull();
+    expect(after({ term: 1 })).toBe('r1 went from term 2 to 1');
+    expect(after({ vote: 'r2.1' })).toBe('r1 voted for r1.1 and r2.1 in term 2');
+    expect(after({ term: 3, vote: 'r2.1' })).toBeNull();
+    expect(after({ commit: 4 })).toBe('r1 took commit 5 to 4');
+    expect(after({ applied: 3 })).toBe('r1 took applied 4 to 3');
+    expect(after({ applied: 6 })).toBe('r1 applied 6 beyond 5');
+    expect(after({ commit: 7 })).toBe('r1 committed 7 of 6');
+    expect(after({ life: 2, commit: 0, applied: 0 })).toBeNull();
+    expect(after({ life: 2, term: 1, commit: 0, applied: 0 }, true)).toBeNull();
+    expect(after({ life: 2, term: 0, commit: 0, applied: 0 }, true)).toBe(
+      'r1 went from term 1 to 0',
+    );
+  });
+
+  it('durable answers: a vote or an acknowledgement that the disk does not hold', () => {
+    const rule = new DurableAnswers();
+    const disk = { ...logOf(1, 1), term: 2, vote: 'r1.1' };
+    const between = { from: 'r2.1', to: 'r1.1', term: 2 };
+    const vote: Message = { ...between, type: 'voteReply', pre: false, granted: true };
+    expect(rule.sent(vote, disk)).toBeNull();
+    expect(rule.sent(vote, { ...disk, term: 3, vote: null })).toBeNull();
+    expect(rule.sent({ ...vote, pre: true }, { ...disk, vote: null })).toBeNull();
+    expect(rule.sent({ ...vote, granted: false }, { ...disk, vote: null })).toBeNull();
+    const lacks = 'r2.1 told r1.1 of a vote that its disk lacks';
+    expect(rule.sent(vote, { ...disk, vote: 'r3.1' })).toBe(lacks);
+    expect(rule.sent(vote, { ...disk, term: 1 })).toBe(lacks);
+    const reply = { ...between, type: 'appendReply', accepted: true, hintIndex: 0, hintTerm: 0 };
+    expect(rule.sent({ ...reply, index: 2 } as Message, disk)).toBeNull();
+    expect(rule.sent({ ...reply, index: 9, accepted: false } as Message, disk)).toBeNull();
+    expect(rule.sent({ ...reply, index: 3 } as Message, disk)).toBe(
+      'r2.1 acknowledged 3, its disk ends at 2',
+    );
+  });
+});
+
+describe('sim: invariants: mirror', () => {
+  it('applied in place: a command beyond the last sequence', () => {
+    expect(new AppliedInPlace().applied('r1.1', 9, 0)).toBeNull();
+    expect(new AppliedInPlace().applied('r1.1', 9, 2)).toBe(
+      'r1.1: 2 commands of entry 9 lay beyond the last sequence',
+    );
+  });
+
+  it('skip batches: more than 10,000, or not one a sequence', () => {
+    const rule = new SkipBatches();
+    expect(rule.proposed(1, 10_000, 10_000)).toBeNull();
+    expect(rule.proposed(1, 10_001, 10_001)).toBe(
+      'a batch of 10001 skips for 1 to 10001, at most 10000 may be proposed',
+    );
+    expect(rule.proposed(1, 10, 9)).toBe('a batch of 9 skips for 1 to 10');
+  });
+
+  it('one consumer: two members ask in a term, or the origin goes back to an older opening', () => {
+    const rule = new OneConsumer();
+    const opening = { member: 'r1.1', term: 2, generation: 2 };
+    expect(rule.asked(opening)).toBeNull();
+    expect(rule.asked({ ...opening, generation: 3 })).toBeNull();
+    expect(rule.asked({ ...opening, member: 'r2.1' })).toBe(
+      'r1.1 and r2.1 both asked for an opening in term 2',
+    );
+    expect(rule.served(opening)).toBeNull();
+    expect(rule.served({ ...opening })).toBeNull();
+    expect(rule.served({ ...opening, term: 3, generation: 1 })).toBeNull();
+    expect(rule.served(opening)).toBe(
+      "the origin serves r1.1's opening 2 of term 2 although r1.1's opening 1 of term 3 is newer",
+    );
+  });
+
+  it('retry pacing: two requests closer than 2 s, scaled and read in ticks', () => {
+    const rule = new RetryPacing(0.05);
+    expect(rule.asked('r1.1', 1, 1_000)).toBeNull();
+    expect(rule.asked('r2.1', 1, 1_001)).toBeNull();
+    expect(rule.asked('r1.1', 2, 1_002)).toBeNull();
+    expect(rule.asked('r1.1', 1, 1_080)).toBeNull();
+    expect(rule.asked('r1.1', 1, 1_159)).toBe('r1.1 asked again after 79 ms');
+  });
+});

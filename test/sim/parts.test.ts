@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { createPrng } from '../../src/base/prng.js';
+import type { Entry, Persist } from '../../src/raft/types.js';
+import { Agenda } from '../../src/sim/agenda.js';
+import { CALM, type LinkConditions } from '../../src/sim/conditions.js';
+import { copyFrame, copyMessage } from '../../src/sim/copies.js';
+import { MemoryDisk } from '../../src/sim/disk.js';
+import { SimLink } from '../../src/sim/link.js';
+
+describe('sim: agenda', () => {
+  it('happens by time, then by order of entry; the clock stands at each moment', () => {
+    const agenda = new Agenda();
+    const happened: string[] = [];
+    const note = (name: string) => () => happened.push(`${name} ${agenda.nowUs}`);
+    for (const [name, atUs] of [
+      ['c', 30],
+      ['a', 10],
+      ['b', 20],
+      ['a again', 10],
+    ] as const) {
+      agenda.at(atUs, note(name));
+    }
+    agenda.at(20, () => {
+      agenda.at(5, note('past'));
+      agenda.after(5, note('later'));
+    });
+    agenda.at(41, note('not yet'));
+    agenda.runUntil(40);
+    expect(happened).toEqual(['a 10', 'a again 10', 'b 20', 'past 20', 'later 25', 'c 30']);
+    expect([agenda.nowUs, agenda.nowMs, agenda.happened]).toEqual([40, 0.04, 7]);
+  });
+
+  it('a thousand moments in any order come out sorted', () => {
+    const agenda = new Agenda();
+    const prng = createPrng(3);
+    const came: number[] = [];
+    for (let count = 0; count < 1_000; count++) {
+      const atUs = prng.below('at', 300);
+      agenda.at(atUs, () => came.push(atUs));
+    }
+    agenda.runUntil(300);
+    expect(came).toHaveLength(1_000);
+    expect(came).toEqual([...came].sort((a, b) => a - b));
+  });
+});
+
+describe('sim: link', () => {
+  function carried(change: Partial<LinkConditions>): number[] {
+    const agenda = new Agenda();
+    const came: number[] = [];
+    const ends = {
+      copy: (value: number) => value,
+      deliver: (value: number) => void came.push(value),
+    };
+    const link = new SimLink(agenda, createPrng(1), { ...CALM.peers, ...change }, ends);
+    for (let value = 0; value < 200; value++) link.send(value, value);
+    agenda.runUntil(1_000_000);
+    return came;
+  }
+  const all = Array.from({ length: 200 }, (_, at) => at);
+
+  it('calm: everything once, in order', () => {
+    expect(carried({})).toEqual(all);
+  });
+
+  it('loss takes some, duplication doubles some, reordering changes the order alone', () => {
+    const lost = carried({ lossPerMille: 200 });
+    expect(lost.length).toBeLessThan(200);
+    expect(lost.length).toBeGreaterThan(100);
+    const doubled = carried({ duplicatePerMille: 200 });
+    expect(doubled.length).toBeGreaterThan(200);
+    expect([...new Set(doubled)]).toEqual(all);
+    const reordered = carried({ reorderPerMille: 200, reorderMaxUs: 500 });
+    expect(reordered).not.toEqual(all);
+    expect([...reordered].sort((a, b) => a - b)).toEqual(all);
+  });
+
+  it('a cut loses what is under way too; mended, it carries again', () => {
+    const agenda = new Agenda();
+    const came: string[] = [];
+    const ends = { copy: (text: string) => text, deliver: (text: string) => void came.push(text) };
+    const link = new SimLink(agenda, createPrng(1), CALM.peers, ends);
+    link.send('under way', 0);
+    link.cut = true;
+    link.send('cut off', 0);
+    agenda.runUntil(1_000);
+    link.cut = false;
+    link.send('mended', agenda.nowUs);
+    agenda.runUntil(2_000);
+    expect(came).toEqual(['mended']);
+  });
+
+  it('bytes are copied at the crossing: no two ends share memory', () => {
+    const bytes = Uint8Array.of(1, 2, 3);
+    const entry: Entry = { term: 1, index: 1, kind: 'batch', count: 1, bytes };
+    const message = copyMessage({
+      type: 'append',
+      from: 'r1.1',
+      to: 'r2.1',
+      term: 1,
+      prevIndex: 0,
+      prevTerm: 0,
+      commit: 0,
+      released: 0,
+      entries: [entry],
+    });
+    const opening = { member: 'r1.1', term: 1, generation: 1 };
+    const head = { type: 'deliver', opening, deliverySeq: 1, count: 1, pending: 0 } as const;
+    const frame = copyFrame({ ...head, bytes });
+    bytes.fill(9);
+    opening.term = 7;
+    expect(message).toMatchObject({ entries: [{ bytes: Uint8Array.of(1, 2, 3) }] });
+    expect(frame).toMatchObject({ opening: { term: 1 }, bytes: Uint8Array.of(1, 2, 3) });
+  });
+});
+
+describe('sim: disk', () => {
+  function entryOf(index: number, term: number): Entry {
+    return { term, index, kind: 'batch', count: 1, bytes: Uint8Array.of(index) };
+  }
+
+  function writeOf(ticket: number, term: number, ...entries: Entry[]): Persist {
+    return { ticket, term, vote: 'r1.1', entries };
+  }
+
+  function stage(seed = 1): {
+    agenda: Agenda;
+    disk: MemoryDisk;
+    ended: string[];
+    write: (write: Persist) => void;
+  } {
+    const agenda = new Agenda();
+    const disk = new MemoryDisk(agenda, createPrng(seed), { writeMinUs: 10, writeMaxUs: 100 });
+    const ended: string[] = [];
+    const write = (persist: Persist): void => {
+      disk.write(persist, agenda.nowUs, (ticket, error) => {
+        ended.push(`${ticket} ${error?.code ?? 'durable'}`);
+      });
+    };
+    return { agenda, disk, ended, write };
+  }
+
+  it('writes take time and complete in order; the written log is ahead of the durable one', () => {
+    const { agenda, disk, ended, write } = stage();
+    expect(disk.recover()).toBeNull();
+    write(writeOf(1, 1, entryOf(1, 1), entryOf(2, 1)));
+    write(writeOf(2, 2, entryOf(2, 2)));
+    expect([ended, disk.lastIndex, disk.written.lastIndex]).toEqual([[], 0, 2]);
+    expect([disk.written.termAt(1), disk.written.termAt(2)]).toEqual([1, 2]);
+    agenda.runUntil(1_000);
+    expect(ended).toEqual(['1 durable', '2 durable']);
+    expect(disk.recover()).toEqual({
+      term: 2,
+      vote: 'r1.1',
+      baseIndex: 0,
+      baseTerm: 0,
+      entries: [entryOf(1, 1), entryOf(2, 2)],
+    });
+  });
+
+  it('a crash keeps what was complete, loses or keeps what was under way, completes nothing', () => {
+    const kept = new Set<number>();
+    for (let seed = 1; seed <= 20; seed++) {
+      const { agenda, disk, ended, write } = stage(seed);
+      write(writeOf(1, 1, entryOf(1, 1)));
+      agenda.runUntil(200);
+      write(writeOf(2, 1, entryOf(2, 1)));
+      write(writeOf(3, 1, entryOf(3, 1)));
+      disk.crash();
+      agenda.runUntil(1_000);
+      expect(ended).toEqual(['1 durable']);
+      expect(disk.written.lastIndex).toBe(disk.lastIndex);
+      kept.add(disk.lastIndex);
+    }
+    expect([...kept].sort()).toEqual([1, 2, 3]);
+  });
+
+  it('a failing disk fails every write until its member restarts', () => {
+    const { agenda, disk, ended, write } = stage();
+    disk.failNext = true;
+    write(writeOf(1, 1, entryOf(1, 1)));
+    write(writeOf(2, 1, entryOf(2, 1)));
+    agenda.runUntil(1_000);
+    expect(ended).toEqual(['1 writeFailed', '2 writeFailed']);
+    expect(disk.recover()).toBeNull();
+    disk.crash();
+    write(writeOf(1, 1, entryOf(1, 1)));
+    agenda.runUntil(2_000);
+    expect(ended.at(-1)).toBe('1 durable');
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { runSeed, runSwarm } from '../../src/sim/swarm-run.js';
+import { drawSwarm, type SwarmPlan } from '../../src/sim/swarm.js';
+import { sweep, SweepTally } from '../../src/sim/sweep.js';
+import type { SwarmReport } from '../../src/sim/swarm-run.js';
+import { encodeEvent, bodyOf } from '../../src/verdict/events.js';
+import { CALM } from '../../src/sim/conditions.js';
+import { hasher } from './stage.js';
+
+async function linesOf(plan: SwarmPlan): Promise<string[]> {
+  const lines: string[] = [];
+  await runSwarm(plan, hasher, (event) => {
+    const body = bodyOf(event, new Map());
+    if (body !== null) lines.push(encodeEvent(event.atMs, body));
+  });
+  return lines;
+}
+
+/** Nothing drawn: a calm cluster under the faults of a test. */
+function planOf(change: Partial<SwarmPlan>): SwarmPlan {
+  return {
+    seed: 1,
+    replicas: 3,
+    election: 'both',
+    skip: 'entries',
+    timeScale: 0.05,
+    origin: { kind: 'synthetic', messages: 500, size: 32, rate: 500, gaps: [] },
+    conditions: CALM,
+    faults: [],
+    safetyMs: 900,
+    core: Array.from({ length: change.replicas ?? 3 }, (_, at) => at),
+    ...change,
+  };
+}
+
+describe('sim: swarm: seeds', () => {
+  it('100 seeds hold, and every kind of fault falls among them', async () => {
+    const tally = new SweepTally((seed) => `${seed}`);
+    for (let seed = 1; seed <= 100; seed++) tally.add(await runSeed(seed, hasher));
+    const { verdict, failed, coverage } = tally.summary(1, true);
+    expect(failed).toEqual([]);
+    expect(verdict).toBe('held');
+    expect(Object.keys(coverage)).toHaveLength(14);
+  });
+
+  it('same seed -> same plan, same events, byte for byte', async () => {
+    for (const seed of [3, 17]) {
+      expect(drawSwarm(seed)).toEqual(drawSwarm(seed));
+      const lines = await linesOf(drawSwarm(seed));
+      expect(lines.length).toBeGreaterThan(50);
+      expect((await linesOf(drawSwarm(seed))).join('\n') === lines.join('\n')).toBe(true);
+    }
+    expect(drawSwarm(3)).not.toEqual(drawSwarm(4));
+  });
+
+  it('one fault less -> nothing before it changes', async () => {
+    const seed = 17;
+    const plan = drawSwarm(seed);
+    const last = plan.faults.at(-1)!;
+    const before = (lines: string[]): string[] =>
+      lines.filter((line) => (JSON.parse(line) as { at: number }).at < last.atMs);
+    const one = before(await linesOf(plan));
+    const other = before(await linesOf({ ...plan, faults: plan.faults.slice(0, -1) }));
+    expect(one.length).toBeGreaterThan(20);
+    expect(other).toEqual(one);
+  });
+
+  it('a sweep over threads reports the same as the same seeds here', async () => {
+    const reports: SwarmReport[] = [];
+    await sweep({ first: 5, seeds: 10, cores: 2, onReport: (report) => reports.push(report) });
+    const here: SwarmReport[] = [];
+    for (let seed = 5; seed < 15; seed++) here.push(await runSeed(seed, hasher));
+    expect(reports.sort((one, other) => one.seed - other.seed)).toEqual(here);
+  });
+});
+
+describe('sim: swarm: found', () => {
+  it('a cluster of one restarts: its first opening is newer than any before the kill', async () => {
+    const faults = [100, 250, 400].map((atMs) => {
+      return { atMs, target: 0, action: { kind: 'kill', restartMs: 20 } } as const;
+    });
+    const openings: string[] = [];
+    const report = await runSwarm(planOf({ replicas: 1, faults }), hasher, (event) => {
+      if (event.kind !== 'replica' || event.event.kind !== 'opening') return;
+      const { state, opening } = event.event;
+      if (state === 'opened') openings.push(`${opening.term} ${opening.generation}`);
+    });
+    expect(report.failure).toBeNull();
+    expect(openings).toEqual(['1 1', '2 1', '3 1', '4 1']);
+  });
+});
+
+describe('sim: swarm: what a run may survive', () => {
+  it('all members killed at once come back from their disks with nothing lost', async () => {
+    const faults = [{ atMs: 300, target: 0, action: { kind: 'killAll', restartMs: 50 } }] as const;
+    const report = await runSwarm(planOf({ faults }), hasher);
+    expect(report.failure).toBeNull();
+    expect(report.installed).toEqual({ killAll: 1 });
+  });
+
+  it('a core without an outsider that is still heard catches up', async () => {
+    const report = await runSwarm(planOf({ core: [1, 2] }), hasher);
+    expect(report.failure).toBeNull();
+  });
+
+  it('a core without a majority stalls, with what it last saw', async () => {
+    const plan = planOf({ core: [1], safetyMs: 200 });
+    const { failure } = await runSwarm(plan, hasher);
+    expect(failure).toMatchObject({ verdict: 'stalled', property: 'catch-up' });
+    expect(failure!.text).toMatch(/^not at 501 20200 ms after healing: r2 \w+ at \d+; /);
+  });
+});
