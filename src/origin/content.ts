@@ -55,7 +55,7 @@ export class OriginContent {
 
   constructor(plan: OriginPlan, { seed, hasher, allocate }: OriginContentOptions) {
     this.#shape = new OriginShape(plan);
-    this.#seed = mix(seed | 0) ^ mix(Math.floor(seed / 4_294_967_296));
+    this.#seed = mix(mix(Math.floor(seed / 4_294_967_296)) ^ (seed | 0));
     this.#hasher = hasher;
     this.identity = { name: this.#shape.name, created: CREATED_NS };
     this.#encode(allocate);
