@@ -1,8 +1,8 @@
 /**
  * A whole run drawn from one seed: size of the cluster, load and gaps, encoding of skips, links,
  * disks, clocks and a list of faults. Each draw has its own label, so that one draw more or less
- * does not move the others. Which kinds of fault may come is drawn too (swarm testing: Groce et al.,
- * ISSTA 2012): runs without a kind reach states that it would have hidden.
+ * does not move the others. Which kinds of fault may come is drawn too (swarm testing: Groce et
+ * al., ISSTA 2012): runs without a kind reach states that it would have hidden.
  */
 import { createPrng, type Prng } from '../base/prng.js';
 import type { FaultAction, SyntheticOriginPlan } from '../scenario/types.js';

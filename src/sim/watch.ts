@@ -1,7 +1,7 @@
 /**
  * Looks on while a simulation runs and checks every invariant as things happen: at each event that
- * a replica reports, each message that it sends, each write, each frame of the origin, and once after
- * each turn. The first finding of a property is told; later ones would only be its consequences.
+ * a replica reports, each message that it sends, each write, each frame of the origin, and once
+ * after each turn. The first finding of a property is told; later ones would only follow from it.
  */
 import type { Hasher } from '../base/hasher.js';
 import type { Member, Slot } from '../base/member.js';

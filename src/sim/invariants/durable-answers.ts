@@ -1,6 +1,7 @@
 /**
  * A vote or an append is answered only after what the answer promises is durable. Raft paper,
- * figure 2 ("updated on stable storage before responding"); akka-raft issue 62; nats-server issue 7564.
+ * figure 2 ("updated on stable storage before responding"); akka-raft issue 62,
+ * nats-server issue 7564.
  */
 import type { Member } from '../../base/member.js';
 import type { Message } from '../../raft/types.js';

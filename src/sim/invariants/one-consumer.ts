@@ -1,7 +1,7 @@
 /**
  * At most one consumer of the mirror lives: one member asks in a term, and the origin never goes
- * back to an opening older than the newest it served. docs/mirror.md, 7 and 8; nats-server stream.go,
- * setupMirrorConsumer (a late answer to an older request makes no second consumer).
+ * back to an opening older than the newest it served. docs/mirror.md, 7 and 8; nats-server
+ * stream.go, setupMirrorConsumer (a late answer to an older request makes no second consumer).
  */
 import type { Member } from '../../base/member.js';
 import type { Opening } from '../../mirror/types.js';
