@@ -4,6 +4,7 @@
  */
 import type { Member } from '../base/member.js';
 import { Ballot } from './ballot.js';
+import { heartbeatReply } from './follower.js';
 import type { MemberState } from './state.js';
 import type { RoleCause, VoteReply, VoteRequest } from './types.js';
 
@@ -57,6 +58,12 @@ export function voteRequested(state: MemberState, asked: VoteRequest): void {
   if (asked.term > state.term && !asked.pre) {
     const transferred = state.leadership?.transferTarget === asked.from;
     state.follow(asked.term, null, transferred ? 'transferred' : 'higherTerm');
+  }
+  // A pre-vote for a term that is not new is a probe, or comes from behind: our term is the whole
+  // answer. A refusal could be taken for one of a pre-vote that began while it was under way.
+  if (asked.pre && asked.term <= state.term) {
+    heartbeatReply(state, asked.from);
+    return;
   }
   const granted = mayVoteFor(state, asked) && isUpToDate(state, asked);
   if (granted && !asked.pre) {
@@ -121,9 +128,9 @@ function holdsLease(state: MemberState, { ordered, term }: VoteRequest): boolean
   return state.leadership !== null || (state.leader !== null && state.timer.withinLease);
 }
 
-/** One vote a term; a pre-vote is no vote, but the term asked for must be a new one. */
+/** One vote a term; a pre-vote, always for a new term here, is no vote. */
 function mayVoteFor(state: MemberState, { pre, term, from }: VoteRequest): boolean {
-  if (pre) return term > state.term;
+  if (pre) return true;
   if (term < state.term) return false;
   return state.vote === from || (state.vote === null && state.leader === null);
 }

@@ -65,7 +65,8 @@ function hearLeader(state: MemberState, leader: Member): void {
   if (state.leader !== leader) state.follow(state.term, leader, 'leaderHeard');
 }
 
-function heartbeatReply(state: MemberState, to: Member): void {
+/** Says no more than that this member lives, and its term. */
+export function heartbeatReply(state: MemberState, to: Member): void {
   const { member: from, term } = state;
   state.outbox.sendAfterPersist({ type: 'heartbeatReply', from, to, term });
 }

@@ -115,7 +115,7 @@ describe('raft: pre-vote', () => {
       sendAfterPersist: [
         said(voteReply({ term: 3, pre: true })),
         said(voteReply({ term: 3, pre: true }), C),
-        said(voteReply({ term: 2, pre: true, granted: false })),
+        said(heartbeatReply({ term: 2 })),
       ],
     });
     ticks(raft, ELECTION_TICKS_MAX - ELECTION_TICKS_MIN + 1);

@@ -25,7 +25,7 @@ import {
   ticks,
 } from './stage.js';
 
-const TERM_1 = { term: 1 };
+const SMALL = { uncommittedBytesMax: 10 };
 
 /** The appends of a drain, as [to, prevIndex, entries]. */
 function appendsOf(messages: readonly Message[]): [string, number, number][] {
@@ -82,7 +82,6 @@ describe('propose: refusals', () => {
     expect([raft.lastIndex, raft.ready()]).toEqual([lastIndex, NONE]);
   });
 
-  const SMALL = { uncommittedBytesMax: 10 };
   it('propose: bytes that are not committed -> up to the bound, room comes back by commit', () => {
     const raft = settledLeader(limited(SMALL));
     expect(raft.uncommittedRoom()).toBe(10);
@@ -198,6 +197,11 @@ describe('replication: replies', () => {
     raft.step(accepted({ index: 3 }));
     raft.step(refused({ index: 2, hintIndex: 1, hintTerm: 1 }));
     expect([raft.ready(), raft.commit]).toEqual([NONE, 3]);
+    ticks(raft, 5);
+    expect(raft.ready().sendNow).toEqual([
+      said(heartbeat({ commit: 3, released: 1 })),
+      said(heartbeat({ commit: 1, released: 1 }), C),
+    ]);
     raft.step(accepted({ index: 4 }));
     expect(raft.ready()).toEqual({
       ...NONE,
@@ -262,7 +266,7 @@ describe('C2: what counts as held by a majority', () => {
 
   it('C4: an append of what was acknowledged comes again -> nothing goes back', () => {
     const raft = followerOf();
-    raft.step(append({ ...TERM_1, entries: entriesOf(1, 1), commit: 2 }));
+    raft.step(append({ entries: entriesOf(1, 1), commit: 2 }));
     rest(raft);
     raft.step(append({ entries: entriesOf(1) }));
     expect(raft.ready()).toEqual({
@@ -299,6 +303,21 @@ describe('release: what every member holds', () => {
     raft.step(accepted({ from: C, index: 2 }));
     rest(raft);
     expect(raft.entry(2)).toBeUndefined();
+  });
+
+  it('release: not durable here -> nobody is told to let it go', () => {
+    const raft = settledLeader();
+    raft.propose(1, batchOf());
+    const { persist } = raft.ready();
+    for (const from of [B, C]) raft.step(accepted({ from, index: 2 }));
+    const told = (released: number): Message[] => [
+      said(heartbeat({ commit: 2, released })),
+      said(heartbeat({ commit: 2, released }), C),
+    ];
+    expect([raft.commit, raft.ready().sendNow]).toEqual([2, told(1)]);
+    raft.persisted(persist!.ticket);
+    ticks(raft, 5);
+    expect(raft.ready().sendNow).toEqual(told(2));
   });
 
   it('release: a follower lets go what the leader says, once applied and durable here', () => {

@@ -172,6 +172,19 @@ describe('topology: minority and majority', () => {
   });
 });
 
+describe('topology: an even number', () => {
+  it.each([2, 4])('topology: %i members, half of them linked -> nobody leads', (size) => {
+    const members = FIVE.slice(0, size);
+    const network = new Network({ members });
+    network.elect(A);
+    network.partition(members.slice(0, size / 2), members.slice(size / 2));
+    network.propose(A);
+    network.tick(200);
+    const commits = members.map((member) => network.raft(member).commit);
+    expect([network.leaders(), commits]).toEqual([[], members.map(() => 1)]);
+  });
+});
+
 describe('topology: back after an absence', () => {
   it('topology: alone for long -> back in its old term, the leader stays', () => {
     const network = new Network({ members: THREE });

@@ -12,6 +12,7 @@ import {
   FIVE,
   followerOf,
   heartbeat,
+  heartbeatReply,
   journalOf,
   leaderOf,
   memberOf,
@@ -78,6 +79,37 @@ describe('votes: the count', () => {
     expect(raft.role).toBe('candidate');
     raft.persisted(second.ticket);
     expect([raft.role, raft.term]).toEqual(['leader', 2]);
+  });
+});
+
+describe('votes: pre-votes', () => {
+  it('votes: pre-vote: for no new term, as of a probe -> answered by our term, not refused', () => {
+    const raft = memberOf({ ...TEN, journal: journalOf([2]) });
+    raft.step(vote({ term: 2, pre: true, ordered: true }));
+    raft.step(vote({ from: C, term: 1, pre: true }));
+    expect(raft.ready()).toEqual({
+      ...NONE,
+      sendAfterPersist: [said(heartbeatReply({ term: 2 })), said(heartbeatReply({ term: 2 }), C)],
+    });
+  });
+
+  it('votes: pre-vote: begun while answers to a probe are under way -> they do not end it', () => {
+    const network = new Network({ members: THREE, raft: TEN });
+    network.settle();
+    network.raft(A).probe();
+    network.drain(network.node(A));
+    for (const { to } of [...network.wire]) {
+      network.raft(to).step(network.wire.shift()!);
+      network.drain(network.node(to));
+    }
+    ticks(network.raft(A), 10);
+    network.settle();
+    expect(network.roles(A)).toEqual([
+      'follower@0 - start',
+      'preCandidate@0 - electionTimeout',
+      'candidate@1 - won',
+      'leader@1 r1.1 won',
+    ]);
   });
 });
 
