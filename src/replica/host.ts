@@ -3,9 +3,9 @@
  * Inbox differ. It is synchronous: completions of writes come back as inputs.
  *
  * A turn drains what was queued when it began, bounded in messages and bytes, peers before origin,
- * then counts the ticks owed by the clock (several late ones are one). An election time-out does not
- * expire while peer messages lie unread: a busy follower would else depose a healthy leader whose
- * heartbeats sit in its own queue.
+ * then counts the ticks owed by the clock (several late ones are one). An election time-out does
+ * not expire while peer messages lie unread: a busy follower would else depose a healthy leader
+ * whose heartbeats sit in its own queue.
  */
 import type { ErrorData } from '../base/errors.js';
 import {

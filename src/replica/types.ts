@@ -84,7 +84,9 @@ export interface ReplicaStatus {
   readonly failed: ErrorData | null;
 }
 
-/** What a host gives its replica's surroundings. Everything is synchronous; completions are inputs. */
+/**
+ * What a host gives its replica's surroundings. Everything is synchronous; completions are inputs.
+ */
 export interface HostIo {
   /** Milliseconds of a monotonic clock. */
   now(): number;
