@@ -211,6 +211,13 @@ describe('durability: failure and restart', () => {
     expect(raft.ready()).toEqual({ ...NONE, events: [role('follower', 1, null, 'writeFailed')] });
   });
 
+  it('durability: a failed write before what was to be said was drained -> it is not said', () => {
+    const raft = followerOf();
+    raft.step(vote({ from: C, term: 2, pre: true, ordered: true }));
+    raft.persistFailed(1);
+    expect(raft.ready()).toEqual({ ...NONE, events: [role('follower', 1, null, 'writeFailed')] });
+  });
+
   it('durability: restart -> term, vote and log come back, commit begins at nothing', () => {
     const raft = memberOf({ journal: journalOf([1, 2, 2], { term: 4, vote: C }) });
     expect(raft.status()).toMatchObject({

@@ -106,6 +106,24 @@ describe('5.1: terms', () => {
     ]);
   });
 
+  it.each([
+    ['an append', refused({ term: 4, index: 0 })],
+    ['a heartbeat', heartbeatReply({ term: 4 })],
+    ['a request for votes', voteReply({ term: 4, granted: false })],
+  ])('5.1: a leader or candidate learns a later term from the reply to %s', (_, reply) => {
+    for (const raft of [candidateOf(), winnerOf()]) {
+      rest(raft);
+      raft.step(reply);
+      const { persist, ...ready } = raft.ready();
+      expect(ready).toEqual({
+        sendNow: [],
+        sendAfterPersist: [],
+        events: [role('follower', 4, null, 'higherTerm')],
+      });
+      expect(persist).toMatchObject({ term: 4, vote: null, entries: [] });
+    }
+  });
+
   it('5.1: a message of an earlier term -> changes nothing, a leader or candidate learns ours', () => {
     const raft = raftOf({ journal: journalOf([1, 2], { term: 2 }) });
     raft.step(append({ entries: entriesOf(1, 1, 1), commit: 3 }));

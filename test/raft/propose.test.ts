@@ -193,8 +193,8 @@ describe('replication: replies', () => {
     const raft = leader();
     raft.step(accepted({ index: 3 }));
     rest(raft);
-    raft.step(accepted({ index: 2 }));
     raft.step(accepted({ index: 3 }));
+    raft.step(accepted({ index: 2 }));
     raft.step(refused({ index: 2, hintIndex: 1, hintTerm: 1 }));
     expect([raft.ready(), raft.commit]).toEqual([NONE, 3]);
     ticks(raft, 5);

@@ -48,6 +48,15 @@ describe('votes: the count', () => {
     expect(raft.role).toBe('leader');
   });
 
+  it('votes: count: the first answer of a member stands, whatever comes after it', () => {
+    const raft = candidate();
+    raft.step(voteReply({ granted: false }));
+    raft.step(voteReply({}));
+    expect([raft.role, raft.ready()]).toEqual(['candidate', NONE]);
+    raft.step(voteReply({ from: C }));
+    expect(raft.role).toBe('leader');
+  });
+
   it('votes: count: grants of an earlier term, after the next campaign -> ignored', () => {
     const raft = candidate({ preVote: false });
     ticks(raft, 10);
