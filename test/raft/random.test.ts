@@ -93,7 +93,12 @@ class Witness {
     }
   }
 
-  #same<Key>(what: string, known: Map<Key, string>, key: Key, value: string): void {
+  #same<Key extends string | number>(
+    what: string,
+    known: Map<Key, string>,
+    key: Key,
+    value: string,
+  ): void {
     const before = known.get(key);
     if (before === undefined) known.set(key, value);
     else if (before !== value) throw new Error(`${what} ${key}: ${before} and ${value}`);
@@ -141,8 +146,7 @@ function split(network: Network, nodes: readonly Node[], prng: Prng): void {
     network.heal();
     return;
   }
-  for (let cuts = 0; cuts < nodes.length; cuts++) {
-    const from = nodes[prng.below('cut', nodes.length)]!.member;
+  for (const { member: from } of nodes) {
     const to = nodes[prng.below('cut', nodes.length)]!.member;
     network.cut(from, to);
   }
