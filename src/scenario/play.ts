@@ -172,7 +172,11 @@ class Run {
     this.#plan.faults.forEach((fault, at) => {
       if (this.#begun.has(at) || !this.#record.isDue(fault, this.#cluster.now())) return;
       this.#begun.add(at);
-      const injection = this.#inject(at).finally(() => this.#injecting.delete(injection));
+      const injection = this.#inject(at)
+        .catch((error: unknown) => {
+          this.#record.reason('harness', toErrorData(error).message);
+        })
+        .finally(() => this.#injecting.delete(injection));
       this.#injecting.add(injection);
     });
   }
@@ -190,7 +194,7 @@ class Run {
   async #inject(at: number): Promise<void> {
     const since = this.#cluster.now();
     while (!(await this.#cluster.inject(at))) {
-      if (this.#cluster.now() - since > TARGET_WAIT_MS || this.#signal?.aborted === true) {
+      if (this.#cluster.now() - since > TARGET_WAIT_MS || this.#mustStop()) {
         this.#record.skipped(this.#plan.faults[at]!, 'its target did not exist when its time came');
         return;
       }
