@@ -58,6 +58,14 @@ describe('budget: breaks', () => {
     expect([budget.broken, budget.break(0), budget.break(1)]).toEqual([0, true, false]);
   });
 
+  it('mending one leaves the others broken', () => {
+    const budget = new FaultBudget(wordsFor(0), 2);
+    budget.break(1);
+    budget.break(3);
+    budget.mend(1);
+    expect([budget.isBroken(1), budget.isBroken(3), budget.broken]).toEqual([false, true, 1]);
+  });
+
   it('a cluster of one tolerates nothing', () => {
     const budget = new FaultBudget(wordsFor(0), FaultBudget.tolerated(1, false));
     expect([budget.break(0), budget.broken]).toEqual([false, 0]);

@@ -625,6 +625,13 @@ describe('play: faults by state', () => {
     expect(summary.faults[0]).toMatchObject({ status: 'installed', atMs: 27 });
   });
 
+  it('one that was claimed before it was given up is still waited for', async () => {
+    const { summary } = await playOn(planOf({ faults }), { steps: QUICK, fired: [0] });
+    expect(summary.faults[0]).toMatchObject({
+      ...{ status: 'uncovered', reason: 'waited for skipped >= 10; last seen 0' },
+    });
+  });
+
   it('what the driver cannot inject is disarmed before anything starts', async () => {
     const cannot = ({ kind }: { kind: string }): string | null => (kind === 'kill' ? 'no' : null);
     const { puppet, summary } = await playOn(planOf({ faults }), { steps: QUICK, cannot });
