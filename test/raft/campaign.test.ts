@@ -1,4 +1,4 @@
-/** Pre-vote, the lease of check-quorum, the conductor's orders, flaps: what the paper leaves open. */
+/** Pre-vote, lease, check-quorum, orders of the conductor, flaps: beyond the paper's figure 2. */
 import { describe, expect, it } from 'vitest';
 import { ELECTION_TICKS_MAX, ELECTION_TICKS_MIN, HEARTBEAT_TICKS } from '../../src/base/limits.js';
 import type { Raft } from '../../src/raft/raft.js';
@@ -148,7 +148,7 @@ describe('raft: pre-vote', () => {
 describe('raft: lease', () => {
   for (const pre of [true, false]) {
     const asks = pre ? 'pre-vote' : 'vote';
-    it(`${asks} asked of a follower that hears a leader -> silence, until the lease is over`, () => {
+    it(`${asks} of a follower that hears a leader -> silence while the lease lasts`, () => {
       const raft = followerOf();
       const request = vote({ from: C, term: 2, pre, lastIndex: 9, lastTerm: 1 });
       ticks(raft, ELECTION_TICKS_MIN - 1);

@@ -86,6 +86,9 @@ export interface NetworkOptions {
   readonly journals?: Readonly<Record<string, RaftJournal>>;
 }
 
+/** Far more messages than one tick of a cluster that works can cause. */
+const SETTLED_WITHIN = 20_000;
+
 const EMPTY: RaftJournal = { term: 0, vote: null, baseIndex: 0, baseTerm: 0, entries: [] };
 
 export class Network {
@@ -178,7 +181,8 @@ export class Network {
 
   /** Everything arrives and every write completes, until nothing is under way. */
   settle(): void {
-    for (;;) {
+    for (let delivered = 0; ; delivered++) {
+      invariant(delivered < SETTLED_WITHIN, 'messages under way come to an end');
       for (const node of this.living) this.#rest(node);
       const message = this.wire.shift();
       if (message === undefined) return;

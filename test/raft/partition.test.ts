@@ -82,7 +82,7 @@ describe('raft: partition: one way', () => {
     expect(commits(network, network.leaders()[0]!)).toBe(true);
   });
 
-  it('leader hears but does not send -> the others elect; it follows when it hears the new one', () => {
+  it('leader hears but does not send -> the others elect, it follows the new one', () => {
     const network = ledByFirst();
     for (const member of FIVE.slice(1)) network.cut(R1, member);
     network.until(() => network.leaders().some((leader) => leader !== R1), ELECTED);
@@ -102,7 +102,7 @@ describe('raft: partition: one way', () => {
     expect(network.roles(R1)).toEqual([]);
   });
 
-  it('nobody hears the leader, each pair is cut one way -> it does not lead on what it hears', () => {
+  it('nobody hears the leader -> it does not lead on what it hears', () => {
     const network = ledByFirst(THREE);
     network.cut(R1, R2);
     network.cut(R1, R3);
@@ -148,7 +148,7 @@ describe('raft: partition: partly connected', () => {
 });
 
 describe('raft: partition: terms that ran away', () => {
-  it('without pre-vote a cut-off member comes back far ahead -> the leader campaigns above it', () => {
+  it('no pre-vote, a member comes back terms ahead -> the leader campaigns above it', () => {
     const network = new Network({ members: THREE, raft: { preVote: false } });
     network.elect(R1);
     network.isolate(R3);
@@ -206,7 +206,7 @@ describe('raft: partition: public cases', () => {
     expect(journals[0]!.flatMap((entry) => [...entry.bytes])).toEqual([22]);
   });
 
-  it('C2: entries of term 1 that term 3 brought to a majority -> not committed without its own', () => {
+  it('C2: entries of term 1 that term 3 caught up -> not committed without its own', () => {
     const hundred = Array.from({ length: 100 }, () => 1);
     const network = new Network({
       members: THREE,

@@ -59,7 +59,7 @@ class Witness {
     }
   }
 
-  /** An entry of one index and term has one content and one predecessor: by induction one prefix. */
+  /** An entry of one index and term has one content and one predecessor, so one prefix. */
   #logMatching({ raft }: Node): void {
     if (raft === null) return;
     for (let index = Math.max(1, raft.lastIndex - 8); index <= raft.lastIndex; index++) {

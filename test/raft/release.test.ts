@@ -1,4 +1,4 @@
-/** Released entries: durable on every member, committed and applied here; then, and only then, gone. */
+/** Entries go once they are durable on every member, committed and applied here; not before. */
 import { describe, expect, it } from 'vitest';
 import { HEARTBEAT_TICKS } from '../../src/base/limits.js';
 import type { Raft } from '../../src/raft/raft.js';

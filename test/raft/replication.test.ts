@@ -198,7 +198,7 @@ describe('raft: lost appends', () => {
     ]);
   });
 
-  it('the last append got lost -> the next heartbeat reply asks, the refusal brings it again', () => {
+  it('the last append got lost -> a heartbeat reply asks, a refusal brings it again', () => {
     const raft = settledLeader();
     propose(raft, 2);
     rest(raft);
