@@ -266,8 +266,8 @@ describe('scenario: where it is wrong', () => {
     ],
     [
       'behind an alias: where that was written',
-      'faults:\n  - &one { stepDown: leadr, at: 1s }\n  - *one',
-      '5: faults[0].stepDown: "leadr" is not one of leader, r1, r2, r3; did you mean leader?',
+      'faults:\n  - &one { id: a, stepDown: leader, at: 1s }\n  - *one',
+      '5: faults[1].id: "a" is not used once only',
     ],
     [
       'a check of several parts',
@@ -411,6 +411,16 @@ describe('scenario: values', () => {
       'gap of nothing',
       origin({ gaps: [{ after: 5, count: 0 }] }),
       'origin.synthetic.gaps[0].count: 0 is not a whole number from 1 to 2^53-1',
+    ],
+    [
+      'gaps that together reach the last sequence',
+      origin({
+        gaps: [
+          { after: 5, count: 2 ** 52 },
+          { after: 6, count: 2 ** 52 },
+        ],
+      }),
+      `origin.synthetic.gaps[1].count: ${2 ** 52} is not a gap that ends below 2^53-1`,
     ],
     [
       'gap up to the last sequence',
