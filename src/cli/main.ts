@@ -29,11 +29,20 @@ try {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
-    if (error.exitCode === 0 || error.code === 'commander.help') return error.exitCode;
-    process.stderr.write(`lockstep: ${error.message.replace(/^error: /, '')}\n`);
+    if (error.exitCode === 0) return 0;
+    process.stderr.write(`lockstep: ${refusalOf(error)}\n`);
     return EXIT_USAGE;
   }
   const { code, message } = toErrorData(error);
   process.stderr.write(`lockstep: ${message.replaceAll('\n', ' ')}\n`);
   return code === 'usage' ? EXIT_USAGE : EXIT.harness;
+}
+
+/** In one line: commander puts what may be meant on a second one, and shows help for no command. */
+function refusalOf({ code, message }: CommanderError): string {
+  if (code === 'commander.help') return 'no command is given; lockstep --help lists them';
+  return message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean (.+)\?\)$/, '; did you mean $1?')
+    .replaceAll('\n', ' ');
 }

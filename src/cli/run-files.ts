@@ -1,6 +1,7 @@
 /** What `--out-dir` keeps of a run: every event as NDJSON, and the summary. */
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { LockstepError, toErrorData } from '../base/errors.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { PlayResult } from '../scenario/play.js';
 import type { DriverName, FaultKind, Plan } from '../scenario/types.js';
@@ -13,9 +14,8 @@ export class RunFiles implements Disposable {
   #lastMs = 0;
 
   constructor(dir: string, plan: Plan, driver: DriverName) {
-    mkdirSync(dir, { recursive: true });
     this.#dir = dir;
-    this.#file = openSync(join(dir, 'events.ndjson'), 'w');
+    this.#file = openIn(dir, 'events.ndjson');
     this.#faults = new Map(plan.faults.map(({ id, action }) => [id, action.kind]));
     const { name, seed } = plan;
     this.#write(0, { kind: 'run', name, driver, seed, version: version() });
@@ -42,6 +42,17 @@ export class RunFiles implements Disposable {
 
   #write(atMs: number, body: RunEventBody): void {
     writeSync(this.#file, `${encodeEvent(atMs, body)}\n`);
+  }
+}
+
+/** Errors: usage, when the directory cannot be made or written to. */
+function openIn(dir: string, name: string): number {
+  try {
+    mkdirSync(dir, { recursive: true });
+    return openSync(join(dir, name), 'w');
+  } catch (error) {
+    const { message } = toErrorData(error);
+    throw new LockstepError('usage', `--out-dir: ${dir}: cannot be written to (${message})`);
   }
 }
 

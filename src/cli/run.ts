@@ -5,7 +5,7 @@ import { usageError } from '../base/errors.js';
 import { loadHasher } from '../base/hasher.js';
 import { renderRun } from '../report/terminal.js';
 import { faultLine, originLine } from '../scenario/lines.js';
-import { planScenario, readScenario } from '../scenario/parse.js';
+import { planScenario, scenarioSource, type ScenarioSource } from '../scenario/parse.js';
 import { play, type PlayResult } from '../scenario/play.js';
 import type { Plan } from '../scenario/types.js';
 import { simDriver } from '../sim/driver.js';
@@ -32,7 +32,11 @@ export interface RunFlags {
   readonly outDir?: string;
 }
 
-const DEFAULT_ORIGIN = 'synthetic:messages=100000';
+/** What is run without a scenario file. */
+const DEFAULT_SOURCE: ScenarioSource = {
+  raw: { version: 1, name: 'a run', origin: originLine('synthetic:messages=100000') },
+  where: () => 'flags',
+};
 
 export function addRunCommand(program: Command): void {
   program
@@ -98,28 +102,38 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
 /** Flags lie over the scenario's own fields, faults are added to its faults. */
 export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
   const read = (path: string): string => readFileSync(path, 'utf8');
-  const file = scenario === undefined ? null : readScenario(scenario, read);
-  if (file !== null && !isObject(file)) return planScenario(file, scenario!, read);
-  const base: Record<string, unknown> = file ?? {
-    version: 1,
-    name: 'a run',
-    origin: originLine(DEFAULT_ORIGIN),
-  };
-  const faults = Array.isArray(base['faults']) ? (base['faults'] as unknown[]) : [];
+  const source = scenario === undefined ? DEFAULT_SOURCE : scenarioSource(scenario, read);
+  const { raw, where } = source;
+  if (!isObject(raw)) return planScenario(raw, where, read);
+  const fields = fieldsOf(flags);
   const lines = flags.fault.map(faultLine);
-  const raw = {
-    ...base,
-    ...(flags.origin === undefined ? {} : { origin: originLine(flags.origin) }),
-    ...(flags.replicas === undefined ? {} : { replicas: flags.replicas }),
-    ...(flags.skip === undefined ? {} : { mirror: { skip: wordOf('--skip', flags.skip) } }),
-    ...(flags.seed === undefined ? {} : { seed: flags.seed }),
-    ...(flags.election === undefined ? {} : { election: wordOf('--election', flags.election) }),
-    ...(flags.timeScale === undefined ? {} : { timeScale: scaleOf(flags.timeScale) }),
-    ...(flags.timeLimit === undefined ? {} : { timeLimit: flags.timeLimit }),
-    ...(flags.beyondQuorum === true ? { beyondQuorum: true } : {}),
-    ...(faults.length + lines.length === 0 ? {} : { faults: [...faults, ...lines] }),
+  const own = raw['faults'] ?? [];
+  const faults = Array.isArray(own) ? [...(own as unknown[]), ...lines] : own;
+  const ownCount = Array.isArray(own) ? own.length : Number.POSITIVE_INFINITY;
+  const isFlag = (path: string): boolean => {
+    const [, key = '', index] = /^([^.[]*)(?:\[(\d+))?/.exec(path) ?? [];
+    return key in fields || (key === 'faults' && Number(index) >= ownCount);
   };
-  return planScenario(raw, scenario ?? 'flags', read);
+  return planScenario(
+    { ...raw, ...fields, ...(lines.length === 0 ? {} : { faults }) },
+    (path) => (isFlag(path) ? 'flags' : where(path)),
+    read,
+  );
+}
+
+/** What flags say, as fields of a scenario. */
+function fieldsOf(flags: RunFlags): Readonly<Record<string, unknown>> {
+  const { origin, replicas, skip, seed, election, timeScale, timeLimit, beyondQuorum } = flags;
+  return {
+    ...(origin === undefined ? {} : { origin: originLine(origin) }),
+    ...(replicas === undefined ? {} : { replicas }),
+    ...(skip === undefined ? {} : { mirror: { skip: wordOf('--skip', skip) } }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(election === undefined ? {} : { election: wordOf('--election', election) }),
+    ...(timeScale === undefined ? {} : { timeScale: scaleOf(timeScale) }),
+    ...(timeLimit === undefined ? {} : { timeLimit }),
+    ...(beyondQuorum === true ? { beyondQuorum } : {}),
+  };
 }
 
 function print(plan: Plan, flags: RunFlags, result: PlayResult): void {
@@ -149,7 +163,9 @@ function wordOf(flag: string, word: string): string {
 }
 
 function scaleOf(text: string): number | 'upstream' {
-  return text === 'upstream' ? text : Number(text);
+  if (text === 'upstream') return text;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw usageError('--time-scale', text, 'upstream or a number from 0.001 to 10');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -31,6 +31,14 @@ function lockstep(args: readonly string[], interruptAfterMs?: number): Promise<E
 const BAD: readonly (readonly [what: string, args: readonly string[], says: RegExp])[] = [
   ['unknown flag', ['run', '--frob'], /--frob/],
   ['unknown command', ['frob'], /frob/],
+  ['a slip in a command', ['runn'], /'runn'; did you mean run\?/],
+  ['a slip in a flag', ['run', '--sed', '5'], /'--sed'; did you mean --seed\?/],
+  ['no command', [], /no command is given/],
+  [
+    'a directory that is a file',
+    ['run', '--out-dir', 'README.md'],
+    /--out-dir: README\.md: cannot/,
+  ],
   ['unknown driver', ['run', '--on', 'mars'], /mars/],
   ['unknown fault', ['run', '--fault', 'stepdown=leader,at=1s'], /stepdown.*did you mean stepDown/],
   ['unit missing', ['run', '--fault', 'freeze=leader,for=600,at=1s'], /600.*unit/],

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { planOf, type RunFlags } from '../../src/cli/run.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const FILE = `version: 1
+name: a run
+origin: { synthetic: { messages: 10 } }
+replicas: 5
+mirror: { skip: range }
+faults:
+  - { id: own, freeze: r1, at: 1s }
+`;
+
+function flags(given: Partial<RunFlags> = {}): RunFlags {
+  return { on: 'threads', fault: [], ...given };
+}
+
+/** The path of a scenario file with this text. */
+function scenario(text = FILE): string {
+  const path = join(dir, 'a.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+/** What is refused, the path of the file left out. */
+function refusal(given: Partial<RunFlags>, text?: string): string {
+  try {
+    planOf(text === undefined ? undefined : scenario(text), flags(given));
+  } catch (error) {
+    return (error as Error).message.replace(`${dir}/`, '');
+  }
+  return 'nothing';
+}
+
+describe('flags: over a scenario', () => {
+  it('none: the scenario as it is', () => {
+    expect(planOf(scenario(), flags())).toMatchObject({
+      ...{ name: 'a run', replicas: 5, skip: 'range', faults: [{ id: 'own' }] },
+    });
+  });
+
+  it('each replaces one field, faults are added', () => {
+    const given = flags({
+      ...{ replicas: '3', skip: 'entries', seed: '9', election: 'timers', timeScale: '0.5' },
+      ...{ timeLimit: '5s', beyondQuorum: true, fault: ['kill=r2,after=own'] },
+      origin: 'synthetic:messages=7,size=1KiB,gap=2+3',
+    });
+    const plan = planOf(scenario(), given);
+    expect(plan).toEqual({
+      ...{ name: 'a run', seed: 9, replicas: 3, election: 'timers', skip: 'entries' },
+      ...{ timeScale: 0.5, timeLimitMs: 5_000, beyondQuorum: true },
+      origin: {
+        ...{ kind: 'synthetic', messages: 7, size: 1_024, rate: null },
+        gaps: [{ after: 2, count: 3 }],
+      },
+      faults: [
+        {
+          ...{ id: 'own', action: { kind: 'freeze', forMs: 500 }, on: null },
+          ...{ target: { kind: 'slot', slot: 'r1' }, trigger: { kind: 'time', atMs: 1_000 } },
+        },
+        {
+          ...{ id: 'faults[1]', action: { kind: 'kill' }, on: null },
+          target: { kind: 'slot', slot: 'r2' },
+          trigger: { kind: 'after', fault: 'own', delayMs: 0 },
+        },
+      ],
+      expect: plan.expect,
+    });
+  });
+
+  it('without a file: 100,000 messages on three replicas, no faults', () => {
+    expect(planOf(undefined, flags())).toMatchObject({
+      ...{ name: 'a run', replicas: 3, faults: [], origin: { messages: 100_000, gaps: [] } },
+    });
+  });
+
+  it('time scale: upstream or a number', () => {
+    expect(planOf(undefined, flags({ timeScale: 'upstream' })).timeScale).toBe(1);
+    expect(planOf(undefined, flags({ timeScale: '0.2' })).timeScale).toBe(0.2);
+  });
+});
+
+describe('flags: refused where they were given', () => {
+  it.each<[string, Partial<RunFlags>, string]>([
+    ['a field', { timeLimit: '5' }, 'flags: timeLimit: "5" is not a duration with its unit'],
+    ['replicas', { replicas: '2' }, 'flags: replicas: "2" is not one of 1, 3, 5, 7'],
+    ['a fault', { fault: ['kill=r9,at=1s'] }, 'flags: faults[1].kill: "r9" is not one of leader'],
+    ['no number', { timeScale: 'x' }, '--time-scale: "x" is not upstream or a number'],
+    ['no value', { timeScale: '' }, '--time-scale: "" is not upstream or a number'],
+    ['hexadecimal', { timeScale: '0x1' }, '--time-scale: "0x1" is not upstream or a number'],
+    ['too small', { timeScale: '0' }, 'flags: timeScale: 0 is not upstream or a number'],
+    ['a word', { election: 'timer' }, '--election: "timer" is not one of conductor, timers, both'],
+  ])('%s', (_title, given, message) => {
+    expect(refusal(given, FILE)).toContain(message);
+  });
+
+  it('without a file everything was given by flags', () => {
+    expect(refusal({ fault: ['kill=r9,at=1s'] })).toContain('flags: faults[0].kill: "r9"');
+  });
+
+  it('the file by its line, whatever flags there are', () => {
+    const given = { timeLimit: '5s', fault: ['kill=r2,at=1s'] };
+    expect(refusal(given, FILE.replace('r1', 'r9'))).toContain('a.yaml:7: faults[0].freeze: "r9"');
+    expect(refusal(given, FILE.replace('replicas: 5', 'replica: 5'))).toContain(
+      'a.yaml:4: "replica" is not a known key; did you mean replicas?',
+    );
+    expect(refusal({}, '- 1')).toBe('a.yaml: a list is not a mapping');
+  });
+
+  it('faults that are no list are not replaced by those of flags', () => {
+    const text = FILE.replace(/faults:[^]*/, 'faults: 3\n');
+    const given = { fault: ['kill=r2,at=1s'] };
+    expect(refusal(given, text)).toBe('a.yaml:6: faults: 3 is not a list');
+  });
+});
