@@ -35,11 +35,6 @@ export function scenarioSource(path: string, readFile: ReadFile): ScenarioSource
   return parseSource(readText('scenario', path, readFile), path);
 }
 
-/** A scenario file -> data of unknown shape. Errors: usage. */
-export function readScenario(path: string, readFile: ReadFile): unknown {
-  return scenarioSource(path, readFile).raw;
-}
-
 /**
  * Data of unknown shape -> plan. Errors: usage, one line: place, path, value, what was expected.
  *

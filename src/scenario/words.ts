@@ -1,6 +1,6 @@
 /** Refusals of what a user wrote: one line each, and "did you mean" when a slip is likely. */
 import { closest, distance } from 'fastest-levenshtein';
-import { LockstepError, usageError } from '../base/errors.js';
+import { LockstepError } from '../base/errors.js';
 
 const SHOWN_MAX = 120;
 /** What would break a line. */
@@ -32,7 +32,6 @@ export function plain(text: string): string {
 /** A usage error about a value that nothing is known of, in one line. `where` may be empty. */
 export function refusal(where: string, found: unknown, expected: string): LockstepError {
   const shown = typeof found === 'string' ? `"${plain(found)}"` : shapeOf(found);
-  if (shown === null) return usageError(where, found, expected);
   const message = `${shown} is not ${expected}`;
   return new LockstepError('usage', where === '' ? message : `${where}: ${message}`, {
     where,
@@ -41,8 +40,8 @@ export function refusal(where: string, found: unknown, expected: string): Lockst
 }
 
 /** Lists and mappings may be endless, even contain themselves: they are named, not shown. */
-function shapeOf(found: unknown): string | null {
+function shapeOf(found: unknown): string {
   if (found === undefined || found === null) return 'nothing';
   if (Array.isArray(found)) return found.length === 0 ? 'an empty list' : 'a list';
-  return typeof found === 'object' ? 'a mapping' : null;
+  return typeof found === 'object' ? 'a mapping' : String(found as number | boolean | bigint);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseScenario, readScenario, scenarioSource } from '../../src/scenario/parse.js';
+import { parseScenario, scenarioSource } from '../../src/scenario/parse.js';
 import type { Plan } from '../../src/scenario/types.js';
 import { filesOf, NO_FILES, planOf, refused, refusedPlan, refusedText } from './stage.js';
 
@@ -201,6 +201,7 @@ describe('scenario: text that cannot be read', () => {
     ['empty', '', 'chaos.yaml: nothing is not a mapping'],
     ['a word', 'hello', 'chaos.yaml: "hello" is not a mapping'],
     ['a list', '- 1', 'chaos.yaml: a list is not a mapping'],
+    ['a number', '7', 'chaos.yaml: 7 is not a mapping'],
     [
       'no end',
       'a: 1\nb: [',
@@ -239,10 +240,12 @@ describe('scenario: text that cannot be read', () => {
     const closed = (): string => {
       throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
     };
-    expect(refused(() => readScenario('a.yaml', closed))).toBe(
+    expect(refused(() => scenarioSource('a.yaml', closed))).toBe(
       'scenario: a.yaml: cannot be read (EACCES: permission denied)',
     );
-    expect(readScenario('a.yaml', filesOf({ 'a.yaml': '{"version": 1}' }))).toEqual({ version: 1 });
+    expect(scenarioSource('a.yaml', filesOf({ 'a.yaml': '{"version": 1}' })).raw).toEqual({
+      version: 1,
+    });
   });
 });
 
