@@ -43,5 +43,7 @@ export function refusal(where: string, found: unknown, expected: string): Lockst
 function shapeOf(found: unknown): string {
   if (found === undefined || found === null) return 'nothing';
   if (Array.isArray(found)) return found.length === 0 ? 'an empty list' : 'a list';
-  return typeof found === 'object' ? 'a mapping' : String(found as number | boolean | bigint);
+  if (typeof found === 'object') return 'a mapping';
+  const isPrinted = typeof found === 'number' || typeof found === 'boolean';
+  return isPrinted ? String(found) : `a ${typeof found}`;
 }
