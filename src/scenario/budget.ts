@@ -4,6 +4,15 @@
  * it would break more than the cluster tolerates. Word 0 is the mask of broken slots; words 1 …
  * count the claims of each fault.
  */
+import type { FaultAction } from './types.js';
+
+/** Why a fault was not injected. */
+export const OVER_BUDGET = 'it would break more than the cluster tolerates';
+
+/** Whether a fault takes its member away, for a while or for good: what the budget counts. */
+export function breaksMember({ kind }: FaultAction): boolean {
+  return kind === 'kill' || kind === 'freeze';
+}
 
 export class FaultBudget {
   readonly #words: Int32Array;

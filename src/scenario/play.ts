@@ -5,6 +5,7 @@
  */
 import { toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
+import type { SeqRange } from '../stream/types.js';
 import { decide } from '../verdict/decide.js';
 import { judge, type Judgement } from '../verdict/judge.js';
 import type { RunTimeline } from '../verdict/timeline.js';
@@ -89,12 +90,28 @@ async function judgeAll(
   record: RunRecord,
 ): Promise<Judgement> {
   await cluster.halt();
-  const copies = cluster.living().map((slot) => ({ slot, reader: cluster.copy(slot) }));
-  record.ledger = await cluster.ledger.report();
-  const reports = await Promise.all(copies.map(({ reader }) => reader.report()));
+  const ledger = await asked(cluster.ledger);
+  const copies = await Promise.all(
+    cluster.living().map(async (slot) => ({ slot, reader: await asked(cluster.copy(slot)) })),
+  );
+  record.ledger = ledger.answer;
   // What was not reached is not lost: the run says by other means that it did not come so far.
-  const upTo = Math.min(record.ledger.origin.last, ...reports.map(({ state }) => state.last));
-  return judge({ ledger: cluster.ledger, copies, upTo, hasher });
+  const reached = copies.map(({ reader }) => reader.answer.state.last);
+  const upTo = Math.min(ledger.answer.origin.last, ...reached);
+  return judge({ ledger, copies, upTo, hasher });
+}
+
+/** A reader that was asked for its report once: nothing moves any more, so it stays true. */
+async function asked<R, S>(reader: {
+  report(): Promise<R>;
+  records(range: SeqRange): Promise<S>;
+}): Promise<{ answer: R; report(): Promise<R>; records(range: SeqRange): Promise<S> }> {
+  const answer = await reader.report();
+  return {
+    answer,
+    report: () => Promise.resolve(answer),
+    records: (range) => reader.records(range),
+  };
 }
 
 class Run {

@@ -274,7 +274,7 @@ export class RunRecord {
   }
 
   #replicaEvent({ slot, atMs, event }: Extract<ClusterEvent, { kind: 'replica' }>): void {
-    this.#tally.add(slot, event);
+    this.#tally.add(event);
     this.#timeline.add(slot, atMs, event);
     if (event.kind === 'role' && event.role === 'leader') this.#recovery.leader(slot, atMs);
     if (event.kind === 'condition' && event.condition !== 'running') this.#condition = event;

@@ -4,12 +4,13 @@
  */
 import { toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
-import type { Member, Slot } from '../base/member.js';
+import type { Slot } from '../base/member.js';
 import type { ReplicaView } from '../replica/types.js';
 import { Arms, armsOf, type Arm } from '../scenario/arms.js';
-import { FaultBudget } from '../scenario/budget.js';
+import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
-import type { FaultAction, FaultPlan, Plan } from '../scenario/types.js';
+import { resolveTarget, transferTarget } from '../scenario/target.js';
+import type { FaultPlan, Plan } from '../scenario/types.js';
 import { copyReport } from '../verdict/copy.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { CALM, type Conditions } from './conditions.js';
@@ -17,8 +18,6 @@ import type { SimNode } from './node.js';
 import { SimWorld } from './world.js';
 
 type FaultState = Extract<ClusterEvent, { kind: 'fault' }>['state'];
-
-const OVER_BUDGET = 'it would break more than the cluster tolerates';
 
 export class SimCluster implements RunningCluster {
   readonly #plan: Plan;
@@ -152,19 +151,11 @@ export class SimCluster implements RunningCluster {
 
   /** The living member that the target names now; null: there is none at this moment. */
   #target({ target }: FaultPlan): SimNode | null {
-    const leader = this.#world.leader();
-    const living = this.#world.nodes.filter(({ isAlive }) => isAlive);
-    switch (target?.kind) {
-      case 'leader':
-        return leader;
-      case 'follower':
-        if (leader === null) return null;
-        return living.find((node) => node !== leader && !node.isFrozen) ?? null;
-      case 'slot':
-        return living.find(({ slot }) => slot === target.slot) ?? null;
-      case undefined:
-        return null;
-    }
+    return resolveTarget(target, {
+      living: this.#world.nodes.filter(({ isAlive }) => isAlive),
+      leader: this.#world.leader(),
+      isFrozen: (node) => node.isFrozen,
+    });
   }
 
   #fireDue(node: SimNode, view: ReplicaView): void {
@@ -188,8 +179,7 @@ export class SimCluster implements RunningCluster {
   #enact(fault: FaultPlan, node: SimNode, order: (input: Parameters<SimNode['order']>[0]) => void) {
     const { action } = fault;
     const position = this.#world.nodes.indexOf(node);
-    const breaks = action.kind === 'kill' || action.kind === 'freeze';
-    if (breaks && !this.#budget.break(position)) {
+    if (breaksMember(action) && !this.#budget.break(position)) {
       this.#tell(fault, node.slot, 'skipped', OVER_BUDGET);
       return;
     }
@@ -205,7 +195,10 @@ export class SimCluster implements RunningCluster {
         order({ type: 'failPropose', count: action.times, code: action.code });
         return;
       case 'stepDown':
-        order({ type: 'stepDown', to: this.#transferTarget(action.to) });
+        order({
+          type: 'stepDown',
+          to: transferTarget(action, (slot) => this.#world.node(slot).member),
+        });
         return;
       case 'dropConsumer':
     }
@@ -228,10 +221,6 @@ export class SimCluster implements RunningCluster {
       this.#budget.mend(position);
       this.#tell(fault, node.slot, 'healed');
     });
-  }
-
-  #transferTarget(to: Extract<FaultAction, { kind: 'stepDown' }>['to']): Member | 'best' | null {
-    return to === null || to === 'best' ? to : this.#world.node(to).member;
   }
 
   #tell(fault: FaultPlan, slot: Slot | null, state: FaultState, reason?: string): void {

@@ -4,8 +4,9 @@
  */
 import { toErrorData } from '../base/errors.js';
 import type { Member, Slot } from '../base/member.js';
-import type { FaultBudget } from '../scenario/budget.js';
+import { breaksMember, OVER_BUDGET, type FaultBudget } from '../scenario/budget.js';
 import type { ClusterEvent } from '../scenario/driver.js';
+import { resolveTarget, transferTarget } from '../scenario/target.js';
 import type { FaultPlan, Plan } from '../scenario/types.js';
 import { monotonicMs } from './clock.js';
 import type { ControlledWorker } from './control.js';
@@ -51,11 +52,9 @@ export class Injector {
     if (action.kind === 'dropConsumer') return this.#dropConsumer(fault, at);
     const replica = this.#target(fault);
     if (replica === null || !budget.claim(at)) return false;
-    const breaks = action.kind === 'kill' || action.kind === 'freeze';
     const position = replicas.indexOf(replica);
-    if (breaks && !budget.break(position)) {
-      const reason = 'it would break more than the cluster tolerates';
-      this.tell(fault, replica.slot, 'skipped', monotonicMs(), reason);
+    if (breaksMember(action) && !budget.break(position)) {
+      this.tell(fault, replica.slot, 'skipped', monotonicMs(), OVER_BUDGET);
       return true;
     }
     if (action.kind === 'kill') await this.#kill(fault, replica);
@@ -78,19 +77,11 @@ export class Injector {
   /** The living member that the target names now; null: there is none at this moment. */
   #target(fault: FaultPlan): ReplicaHandle | null {
     const living = this.#options.replicas.filter(({ alive, killed }) => alive && !killed);
-    switch (fault.target?.kind) {
-      case 'leader':
-        return living.find(({ serving }) => serving) ?? null;
-      case 'follower':
-        if (!living.some(({ serving }) => serving)) return null;
-        return living.find(({ serving, frozen }) => !serving && !frozen) ?? null;
-      case 'slot': {
-        const { slot } = fault.target;
-        return living.find((replica) => replica.slot === slot) ?? null;
-      }
-      case undefined:
-        return null;
-    }
+    return resolveTarget(fault.target, {
+      living,
+      leader: living.find(({ serving }) => serving) ?? null,
+      isFrozen: ({ frozen }) => frozen,
+    });
   }
 
   async #kill(fault: FaultPlan, replica: ReplicaHandle): Promise<void> {
@@ -106,7 +97,8 @@ export class Injector {
     if (action.kind === 'freeze') replica.frozen = true;
     try {
       const options = { deadlineMs: forMs + CALL_DEADLINE_MS };
-      await worker.call('inject', [action, this.#transferTarget(action)], options);
+      const to = transferTarget(action, (named) => this.#memberOf(named));
+      await worker.call('inject', [action, to], options);
       if (action.kind === 'freeze') this.tell(fault, slot, 'healed', monotonicMs());
     } catch (error) {
       const { message } = toErrorData(error);
@@ -114,11 +106,8 @@ export class Injector {
     }
   }
 
-  #transferTarget(action: MemberFault): Member | 'best' | null {
-    if (action.kind !== 'stepDown') return null;
-    const { to } = action;
-    if (to === null || to === 'best') return to;
-    return this.#options.replicas.find(({ slot }) => slot === to)?.member ?? null;
+  #memberOf(slot: Slot): Member {
+    return this.#options.replicas.find((replica) => replica.slot === slot)!.member;
   }
 
   async #dropConsumer(fault: FaultPlan, at: number): Promise<boolean> {

@@ -6,14 +6,15 @@ import { threadId } from 'node:worker_threads';
 import { LockstepError, type Reply } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { TICK_MS } from '../base/limits.js';
-import type { Member } from '../base/member.js';
+import type { Member, Slot } from '../base/member.js';
 import { createPrng } from '../base/prng.js';
 import type { OriginFrame } from '../mirror/types.js';
 import type { Message } from '../raft/types.js';
 import { ReplicaHost, type Inbox } from '../replica/host.js';
 import type { HostIo, Input, ReplicaView } from '../replica/types.js';
 import { Arms, type Arm } from '../scenario/arms.js';
-import { FaultBudget } from '../scenario/budget.js';
+import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
+import { transferTarget } from '../scenario/target.js';
 import type { FaultAction } from '../scenario/types.js';
 import { copyReport } from '../verdict/copy.js';
 import { monotonicMs } from './clock.js';
@@ -213,23 +214,20 @@ class RunningReplica {
   #fire(arm: Arm): void {
     const { action } = arm.fault;
     const slot = this.#start.slots.indexOf(this.#start.slot);
-    const breaks = action.kind === 'freeze' || action.kind === 'kill';
-    if (breaks && !this.#budget.break(slot)) {
-      this.#reporter.skipped(arm.at, 'it would break more than the cluster tolerates');
+    if (breaksMember(action) && !this.#budget.break(slot)) {
+      this.#reporter.skipped(arm.at, OVER_BUDGET);
       return;
     }
     this.#reporter.fault(arm.at, 'installed');
-    this.enact(action, this.#transferTarget(action));
+    const to = transferTarget(action, (named) => this.#memberOf(named));
+    this.enact(action, to);
     if (action.kind !== 'freeze') return;
     this.#budget.mend(slot);
     this.#reporter.fault(arm.at, 'healed');
   }
 
-  #transferTarget(action: FaultAction): Member | 'best' | null {
-    if (action.kind !== 'stepDown' || action.to === null || action.to === 'best') {
-      return action.kind === 'stepDown' ? action.to : null;
-    }
-    return this.#start.members[this.#start.slots.indexOf(action.to)] ?? null;
+  #memberOf(slot: Slot): Member {
+    return this.#start.members[this.#start.slots.indexOf(slot)]!;
   }
 }
 

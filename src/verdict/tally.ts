@@ -1,5 +1,4 @@
 /** Counts what the summary of a run says, event by event; its memory does not grow with the run. */
-import type { Slot } from '../base/member.js';
 import type { SkipEncoding } from '../mirror/types.js';
 import type { ReplicaEvent } from '../replica/types.js';
 import type { RunSummary } from './types.js';
@@ -21,7 +20,7 @@ export class Tally {
     return this.#mismatches;
   }
 
-  add(_slot: Slot, event: ReplicaEvent): void {
+  add(event: ReplicaEvent): void {
     switch (event.kind) {
       case 'role':
         this.#lastTerm = Math.max(this.#lastTerm, event.term);
