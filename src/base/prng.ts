@@ -53,7 +53,7 @@ export function mix(value: number): number {
 }
 
 function hashText(seed: number, text: string): number {
-  let hash = mix(seed | 0) ^ mix(Math.floor(seed / 4_294_967_296) | 0);
+  let hash = mix(mix(Math.floor(seed / 4_294_967_296) | 0) ^ (seed | 0));
   for (let at = 0; at < text.length; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   }
