@@ -1,58 +1,125 @@
 /**
  * One direction between two ends. Whatever crosses it is copied, bytes and all, once for each
- * arrival: two ends never share memory. Order is kept unless a message is drawn to be overtaken.
+ * arrival: two ends never share memory. Order is kept unless a message is overtaken. A fate that is
+ * given for a message strikes as a drawn one would.
  */
 import type { Prng } from '../base/prng.js';
 import type { Agenda } from './agenda.js';
 import type { LinkConditions } from './conditions.js';
+import { GivenFates, type FateKind, type LinkFate } from './fates.js';
 
 export interface LinkEnds<T> {
   readonly copy: (payload: T) => T;
   readonly deliver: (payload: T) => void;
+  /** It does not arrive, or an arrival of it does not. */
+  readonly dropped?: ((payload: T, why: 'lost' | 'cut') => void) | undefined;
+}
+
+/** Which fates of single messages are given, and who is told of those that strike. */
+export interface LinkFates {
+  readonly name: string;
+  readonly given: readonly LinkFate[];
+  /** Given or drawn. */
+  readonly onFate?: ((fate: LinkFate) => void) | undefined;
 }
 
 export class SimLink<T> {
   conditions: LinkConditions;
   /** Nothing gets through, what is under way included. */
   cut = false;
+  readonly given: GivenFates;
   readonly #agenda: Agenda;
   readonly #prng: Prng;
   readonly #ends: LinkEnds<T>;
+  readonly #fates: LinkFates;
+  #sent = 0;
   #lastArrivalUs = 0;
 
-  constructor(agenda: Agenda, prng: Prng, conditions: LinkConditions, ends: LinkEnds<T>) {
+  constructor(
+    agenda: Agenda,
+    prng: Prng,
+    conditions: LinkConditions,
+    ends: LinkEnds<T>,
+    fates: LinkFates = { name: '', given: [] },
+  ) {
     this.#agenda = agenda;
     this.#prng = prng;
     this.conditions = conditions;
     this.#ends = ends;
+    this.#fates = fates;
+    this.given = new GivenFates(fates.name, fates.given);
   }
 
   /** @param fromUs  when it leaves: now, or later when its sender was held up */
   send(payload: T, fromUs: number): void {
-    const { lossPerMille, duplicatePerMille } = this.conditions;
-    if (this.cut || this.#chance('loss', lossPerMille)) return;
-    this.#carry(payload, fromUs);
-    if (this.#chance('duplicate', duplicatePerMille)) this.#carry(payload, fromUs);
+    this.#sent++;
+    if (this.cut) {
+      this.#ends.dropped?.(payload, 'cut');
+      return;
+    }
+    if (this.#isLost()) {
+      this.#ends.dropped?.(payload, 'lost');
+      return;
+    }
+    this.#carry(payload, fromUs, this.#overtakenByUs());
+    const doubledByUs = this.#doubledByUs();
+    if (doubledByUs !== null) this.#carry(payload, fromUs, doubledByUs);
   }
 
-  #carry(payload: T, fromUs: number): void {
+  /** @param byUs  null or 0: in order */
+  #carry(payload: T, fromUs: number, byUs: number | null): void {
     const arriving = this.#ends.copy(payload);
-    this.#agenda.at(this.#arrivalUs(fromUs), () => {
-      if (!this.cut) this.#ends.deliver(arriving);
+    this.#agenda.at(this.#arrivalUs(fromUs, byUs ?? 0), () => {
+      if (this.cut) this.#ends.dropped?.(arriving, 'cut');
+      else this.#ends.deliver(arriving);
     });
   }
 
-  #arrivalUs(fromUs: number): number {
-    const { delayMinUs, delayMaxUs, reorderPerMille, reorderMaxUs } = this.conditions;
+  #arrivalUs(fromUs: number, byUs: number): number {
+    const { delayMinUs, delayMaxUs } = this.conditions;
     const atUs = fromUs + this.#prng.between('delay', delayMinUs, delayMaxUs);
-    if (this.#chance('reorder', reorderPerMille)) {
-      return atUs + this.#prng.between('overtaken', 1, Math.max(1, reorderMaxUs));
-    }
+    if (byUs > 0) return atUs + byUs;
     this.#lastArrivalUs = Math.max(this.#lastArrivalUs, atUs);
     return this.#lastArrivalUs;
   }
 
+  #isLost(): boolean {
+    const strikes =
+      this.given.of(this.#sent, 'lost') !== null ||
+      this.#chance('loss', this.conditions.lossPerMille);
+    if (strikes) this.#tell('lost', 0);
+    return strikes;
+  }
+
+  /** Null: it keeps the order. */
+  #overtakenByUs(): number | null {
+    const byUs = this.given.of(this.#sent, 'overtaken')?.byUs ?? this.#drawnByUs();
+    if (byUs !== null) this.#tell('overtaken', byUs);
+    return byUs;
+  }
+
+  /** Null: it is not doubled; else by how much the second one is overtaken. */
+  #doubledByUs(): number | null {
+    let byUs = this.given.of(this.#sent, 'doubled')?.byUs ?? null;
+    if (byUs === null && this.#chance('duplicate', this.conditions.duplicatePerMille)) {
+      byUs = this.#drawnByUs() ?? 0;
+    }
+    if (byUs !== null) this.#tell('doubled', byUs);
+    return byUs;
+  }
+
+  #drawnByUs(): number | null {
+    const { reorderPerMille, reorderMaxUs } = this.conditions;
+    if (!this.#chance('reorder', reorderPerMille)) return null;
+    return this.#prng.between('overtaken', 1, Math.max(1, reorderMaxUs));
+  }
+
   #chance(label: string, perMille: number): boolean {
     return perMille > 0 && this.#prng.chance(label, perMille, 1_000);
+  }
+
+  #tell(fate: FateKind, byUs: number): void {
+    const { name, onFate } = this.#fates;
+    onFate?.({ link: name, nth: this.#sent, fate, byUs });
   }
 }

@@ -1,7 +1,9 @@
 /** Carries out the faults of a drawn run on its world, and takes all of them back. */
 import { LockstepError, toErrorData } from '../base/errors.js';
+import type { ClusterEvent } from '../scenario/driver.js';
 import type { SimNode } from './node.js';
 import {
+  faultId,
   HEALED,
   type SwarmAction,
   type SwarmFault,
@@ -14,22 +16,24 @@ const REFUSED = toErrorData(new LockstepError('overrun', 'the origin has no room
 
 export class SwarmFaults {
   readonly #world: SimWorld;
+  readonly #onEvent: (event: ClusterEvent) => void;
   /** Faults that fell, by kind; one that had no target is not counted. */
   readonly installed = new Map<SwarmKind, number>();
   /** How many cuts lie on each direction of each pair, so that two that overlap mend in turn. */
   readonly #cuts = new Map<string, number>();
   #healed = false;
 
-  constructor(world: SimWorld) {
+  constructor(world: SimWorld, onEvent: (event: ClusterEvent) => void) {
     this.#world = world;
+    this.#onEvent = onEvent;
   }
 
   schedule({ faults }: SwarmPlan): void {
-    for (const fault of faults) {
+    faults.forEach((fault, at) => {
       this.#world.agenda.at(fault.atMs * 1_000, () => {
-        if (!this.#healed) this.#install(fault);
+        if (!this.#healed) this.#install(fault, faultId(fault, at));
       });
-    }
+    });
   }
 
   /** Everybody lives, hears and is heard, except for those who stay outside of the core. */
@@ -58,10 +62,17 @@ export class SwarmFaults {
     this.#world.cutOrigin(node, true);
   }
 
-  #install({ target, action }: SwarmFault): void {
+  #install({ target, action }: SwarmFault, id: string): void {
     const world = this.#world;
     const node = target === 'leader' ? world.leader() : world.nodes[target]!;
-    if (node === null || !this.#enact(node, action)) return;
+    const strikes = node !== null && this.#enact(node, action);
+    const at = { id, slot: node?.slot ?? null, atMs: world.nowMs };
+    this.#onEvent(
+      strikes
+        ? { kind: 'fault', ...at, state: 'installed' }
+        : { kind: 'fault', ...at, state: 'skipped', reason: 'nothing to strike at this moment' },
+    );
+    if (!strikes) return;
     this.installed.set(action.kind, (this.installed.get(action.kind) ?? 0) + 1);
   }
 

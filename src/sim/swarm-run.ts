@@ -10,6 +10,7 @@ import { copyReport } from '../verdict/copy.js';
 import { judge } from '../verdict/judge.js';
 import { drawSwarm, type SwarmPlan } from './swarm.js';
 import { SwarmFaults } from './swarm-faults.js';
+import type { Taps } from './taps.js';
 import { SimWorld } from './world.js';
 
 /** Why a seed failed. `property` is an invariant's name, `mirror: …`, `catch-up` or `harness`. */
@@ -54,19 +55,17 @@ export async function runSwarm(
   plan: SwarmPlan,
   hasher: Hasher,
   onEvent?: (event: ClusterEvent) => void,
+  taps?: Taps,
 ): Promise<SwarmReport> {
   let failure: SwarmFailure | null = null;
-  const world = new SimWorld({
-    plan,
-    conditions: plan.conditions,
-    hasher,
-    onEvent: (event) => {
-      onEvent?.(event);
-      if (event.kind !== 'violation') return;
-      failure ??= { verdict: 'violated', property: event.property, text: event.text };
-    },
-  });
-  const faults = new SwarmFaults(world);
+  const told = (event: ClusterEvent): void => {
+    onEvent?.(event);
+    if (event.kind !== 'violation') return;
+    failure ??= { verdict: 'violated', property: event.property, text: event.text };
+  };
+  const { conditions, fates } = plan;
+  const world = new SimWorld({ plan, conditions, hasher, onEvent: told, fates, taps });
+  const faults = new SwarmFaults(world, told);
   const failed = (): SwarmFailure | null => failure;
   try {
     failure = playPhases(plan, world, faults, failed) ?? failed();

@@ -7,6 +7,7 @@
 import { createPrng, type Prng } from '../base/prng.js';
 import type { FaultAction, SyntheticOriginPlan } from '../scenario/types.js';
 import { CALM, type Conditions, type LinkConditions } from './conditions.js';
+import type { LinkFate } from './fates.js';
 import type { WorldPlan } from './node.js';
 
 /** Who is hit: whoever leads when it falls, or the member at this position. */
@@ -35,10 +36,17 @@ export type SwarmAction =
 export type SwarmKind = SwarmAction['kind'];
 
 export interface SwarmFault {
+  /** How a replay file calls it; not given: `f` and its position from 1. */
+  readonly id?: string;
   /** Milliseconds since the start. */
   readonly atMs: number;
   readonly target: SwarmTarget;
   readonly action: SwarmAction;
+}
+
+/** What events and files call a fault. @param at  its position in the plan */
+export function faultId({ id }: SwarmFault, at: number): string {
+  return id ?? `f${at + 1}`;
 }
 
 export interface SwarmPlan extends WorldPlan {
@@ -46,6 +54,8 @@ export interface SwarmPlan extends WorldPlan {
   readonly conditions: Conditions;
   /** Rising by time. */
   readonly faults: readonly SwarmFault[];
+  /** What becomes of single messages until the core is healed, beside what links draw. */
+  readonly fates?: readonly LinkFate[];
   /** How long anything may break. */
   readonly safetyMs: number;
   /** After it: positions that are healed and owe progress; the others stay cut off. */

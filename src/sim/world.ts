@@ -7,18 +7,17 @@
 import type { Hasher } from '../base/hasher.js';
 import { memberOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { createPrng } from '../base/prng.js';
-import { Conductor, type ConductorOrder, type MemberView } from '../election/conductor.js';
-import type { OriginCommand, OriginFrame } from '../mirror/types.js';
-import type { Message } from '../raft/types.js';
+import { Conductor, type ConductorOrder } from '../election/conductor.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
-import { copyCommand, copyFrame, copyMessage } from './copies.js';
-import { SimLink } from './link.js';
+import type { LinkFate } from './fates.js';
 import { SimNode, type NodeOutputs, type WorldPlan } from './node.js';
 import { SimOrigin } from './origin.js';
+import type { Taps } from './taps.js';
+import { mendTies, tieAll, type Ties } from './ties.js';
 import { Watch } from './watch.js';
 
 export interface WorldOptions {
@@ -28,15 +27,9 @@ export interface WorldOptions {
   readonly onEvent: (event: ClusterEvent) => void;
   /** Before and between the proposals of a member's turn. */
   readonly armed?: (node: SimNode, view: ReplicaView) => void;
-}
-
-/** The links of one member. */
-interface Ties {
-  readonly peers: Map<Member, SimLink<Message>>;
-  readonly toOrigin: SimLink<OriginCommand>;
-  readonly fromOrigin: SimLink<OriginFrame>;
-  readonly views: SimLink<MemberView>;
-  readonly orders: SimLink<ConductorOrder>;
+  /** What becomes of single messages, beside what the links draw. */
+  readonly fates?: readonly LinkFate[] | undefined;
+  readonly taps?: Taps | undefined;
 }
 
 /** What the conductor knows a member by, and when it was told last. */
@@ -70,7 +63,8 @@ export class SimWorld {
   readonly #ties: ReadonlyMap<Slot, Ties>;
   readonly #seen: ReadonlyMap<Slot, Seen>;
 
-  constructor({ plan, conditions, hasher, onEvent, armed }: WorldOptions) {
+  constructor(options: WorldOptions) {
+    const { plan, conditions, hasher, onEvent, armed, fates = [], taps = {} } = options;
     this.#onEvent = onEvent;
     this.#armed = armed;
     const { agenda } = this;
@@ -98,7 +92,12 @@ export class SimWorld {
     });
     const conducts = plan.election !== 'timers' && plan.replicas > 1;
     this.#conductor = conducts ? new Conductor({ members, ...CONDUCTOR }) : null;
-    this.#ties = new Map(this.nodes.map((node) => [node.slot, this.#tie(node, plan, conditions)]));
+    this.#ties = tieAll({
+      ...{ agenda, conditions, fates, taps, seed: plan.seed, nodes: this.nodes },
+      toOrigin: (from, command) => this.origin.command(from, command),
+      toConductor: (view) => this.#conductor?.view(view, agenda.nowMs),
+      order: (node, order) => this.#order(node, order),
+    });
     this.#seen = new Map(
       slots.map((slot) => [slot, { key: '', viewedUs: 0, watchUntilUs: 0, last: 0 }]),
     );
@@ -153,53 +152,11 @@ export class SimWorld {
   }
 
   /** From here on every link is like this, and none is cut. */
-  mend({ peers, origin, control }: Conditions): void {
-    for (const ties of this.#ties.values()) {
-      for (const link of ties.peers.values()) mended(link, peers);
-      mended(ties.toOrigin, origin);
-      mended(ties.fromOrigin, origin);
-      mended(ties.views, control);
-      mended(ties.orders, control);
-    }
+  mend(conditions: Conditions): void {
+    for (const ties of this.#ties.values()) mendTies(ties, conditions);
   }
 
   // Wiring.
-
-  #tie(node: SimNode, plan: WorldPlan, conditions: Conditions): Ties {
-    const { agenda } = this;
-    const { peers, origin, control } = conditions;
-    const links = createPrng(plan.seed).fork('links');
-    const prng = (from: string, to: string): ReturnType<typeof createPrng> =>
-      links.fork(`${from} to ${to}`);
-    const { slot } = node;
-    const toPeers = this.nodes
-      .filter((other) => other !== node)
-      .map((other) => {
-        const deliver = (message: Message): void => other.receive(message);
-        const ends = { copy: copyMessage, deliver };
-        const link = new SimLink(agenda, prng(slot, other.slot), peers, ends);
-        return [other.member, link] as const;
-      });
-    return {
-      peers: new Map(toPeers),
-      toOrigin: new SimLink(agenda, prng(slot, 'origin'), origin, {
-        copy: copyCommand,
-        deliver: (command) => this.origin.command(node.member, command),
-      }),
-      fromOrigin: new SimLink(agenda, prng('origin', slot), origin, {
-        copy: copyFrame,
-        deliver: (frame) => node.receiveFrame(frame),
-      }),
-      views: new SimLink(agenda, prng(slot, 'conductor'), control, {
-        copy: (view) => ({ ...view, hears: [...view.hears] }),
-        deliver: (view) => this.#conductor?.view(view, agenda.nowMs),
-      }),
-      orders: new SimLink(agenda, prng('conductor', slot), control, {
-        copy: (order) => ({ ...order }),
-        deliver: (order) => this.#order(node, order),
-      }),
-    };
-  }
 
   #outputs(): NodeOutputs {
     return {
@@ -284,9 +241,4 @@ export class SimWorld {
   #tiesOf({ slot }: SimNode): Ties {
     return this.#ties.get(slot)!;
   }
-}
-
-function mended<T>(link: SimLink<T>, conditions: Conditions['peers']): void {
-  link.cut = false;
-  link.conditions = conditions;
 }
