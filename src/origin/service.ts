@@ -11,7 +11,7 @@ import type { Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
 import type { OriginContent, OriginSlice } from './content.js';
 import { OriginFaults } from './faults.js';
-import { DeliveryWindow } from './window.js';
+import { DeliveryWindow, type WindowLimits } from './window.js';
 
 /** Told before anything is handed over. */
 export interface LedgerSink {
@@ -30,6 +30,8 @@ export interface OriginServiceOptions {
   readonly rate: number | null;
   /** Scales the heartbeats. */
   readonly timeScale: number;
+  /** Not given: as in base/limits.ts. */
+  readonly window?: WindowLimits | undefined;
 }
 
 /** Bytes of one frame; a single larger record still travels alone. */
@@ -50,6 +52,7 @@ export class OriginService {
   readonly #ledger: LedgerSink;
   readonly #rate: number | null;
   readonly #heartbeatMs: number;
+  readonly #window: WindowLimits | undefined;
   readonly #faults = new OriginFaults();
   #served: Served | null = null;
   /** The newest opening that was ever asked for: older ones are never served again. */
@@ -61,10 +64,11 @@ export class OriginService {
   #handedOut = 0;
   #delivered = 0;
 
-  constructor(content: OriginContent, { ledger, rate, timeScale }: OriginServiceOptions) {
+  constructor(content: OriginContent, { ledger, rate, timeScale, window }: OriginServiceOptions) {
     this.content = content;
     this.#ledger = ledger;
     this.#rate = rate;
+    this.#window = window;
     this.#heartbeatMs = ORIGIN_HEARTBEAT_MS * timeScale;
   }
 
@@ -183,7 +187,7 @@ export class OriginService {
     }
     const next = Math.max(1, this.content.nextSeq(startSeq) ?? startSeq);
     const startsAfter = next - 1;
-    const window = new DeliveryWindow();
+    const window = new DeliveryWindow(this.#window);
     this.#served = { opening, to: from, window, next, lastSentMs: nowMs };
     this.#passOver(Math.max(1, startSeq), startsAfter);
     const { identity, last } = this.content;
@@ -213,7 +217,8 @@ export class OriginService {
     if (available < 1) return false;
     const bounds = [ORIGIN_FRAME_MESSAGES_MAX, window.roomMessages, available];
     const countMax = Math.min(...bounds, this.#faults.frameMessagesMax);
-    const slice = this.content.slice(seq, countMax, FRAME_BYTES_MAX)!;
+    const bytesMax = Math.min(FRAME_BYTES_MAX, window.roomBytes);
+    const slice = this.content.slice(seq, countMax, bytesMax)!;
     const { bytes, count, lastSeq } = slice;
     const deliverySeq = window.lastDeliverySeq + 1;
     window.send(count, bytes.length);

@@ -7,7 +7,21 @@ import { ORIGIN_WINDOW_BYTES, ORIGIN_WINDOW_MESSAGES, RECORD_BYTES_MAX } from '.
 /** Frames whose credit came are let go in one piece, when there are so many. */
 const SETTLED_MAX = 1_024;
 
+/** Bounds of what may be under way, and the largest record that must always fit. */
+export interface WindowLimits {
+  readonly messages: number;
+  readonly bytes: number;
+  readonly recordBytes: number;
+}
+
+const LIMITS: WindowLimits = {
+  messages: ORIGIN_WINDOW_MESSAGES,
+  bytes: ORIGIN_WINDOW_BYTES,
+  recordBytes: RECORD_BYTES_MAX,
+};
+
 export class DeliveryWindow {
+  readonly #limits: WindowLimits;
   /** Number of the last delivery that was sent; the first one is 1. */
   #sent = 0;
   #credited = 0;
@@ -16,17 +30,25 @@ export class DeliveryWindow {
   #frames: { readonly deliverySeq: number; readonly bytes: number }[] = [];
   #oldest = 0;
 
+  constructor(limits = LIMITS) {
+    this.#limits = limits;
+  }
+
   get lastDeliverySeq(): number {
     return this.#sent;
   }
 
   get roomMessages(): number {
-    return ORIGIN_WINDOW_MESSAGES - (this.#sent - this.#credited);
+    return this.#limits.messages - (this.#sent - this.#credited);
+  }
+
+  get roomBytes(): number {
+    return this.#limits.bytes - this.#bytes;
   }
 
   /** Whether any record fits: then a frame does, whatever the next message turns out to be. */
   get hasRoom(): boolean {
-    return this.roomMessages > 0 && this.#bytes + RECORD_BYTES_MAX <= ORIGIN_WINDOW_BYTES;
+    return this.roomMessages > 0 && this.#limits.recordBytes <= this.roomBytes;
   }
 
   /** One frame of `count` deliveries is under way. */

@@ -8,6 +8,7 @@
  */
 import { LOG_ENTRIES_MAX, UNCOMMITTED_BYTES_MAX } from '../base/limits.js';
 import type { Member } from '../base/member.js';
+import type { RaftLimits } from '../raft/raft.js';
 import type {
   Batch,
   Entry,
@@ -20,8 +21,16 @@ import type {
 } from '../raft/types.js';
 import type { CommandLog } from './log.js';
 
+type DirectLimits = Pick<RaftLimits, 'uncommittedBytesMax' | 'logEntriesMax'>;
+
+const LIMITS: DirectLimits = {
+  uncommittedBytesMax: UNCOMMITTED_BYTES_MAX,
+  logEntriesMax: LOG_ENTRIES_MAX,
+};
+
 export class DirectLog implements CommandLog {
   readonly #member: Member;
+  readonly #limits: DirectLimits;
   readonly #term: number;
   /** The write that makes the term durable: not issued, under way, done. */
   #termWrite: 'due' | 'issued' | 'done' = 'due';
@@ -36,8 +45,9 @@ export class DirectLog implements CommandLog {
   #events: RaftEvent[] = [];
   #failed = false;
 
-  constructor(member: Member, journal: RaftJournal | null) {
+  constructor(member: Member, journal: RaftJournal | null, limits: Partial<DirectLimits> = {}) {
     this.#member = member;
+    this.#limits = { ...LIMITS, ...limits };
     this.#term = (journal?.term ?? 0) + 1;
     this.#base = journal?.baseIndex ?? 0;
     this.#entries = [...(journal?.entries ?? [])];
@@ -77,7 +87,7 @@ export class DirectLog implements CommandLog {
     if (this.#failed) return { accepted: false, code: 'writeFailed' };
     if (!this.#leads) return { accepted: false, code: 'notLeader' };
     if (term !== this.#term) return { accepted: false, code: 'staleTerm' };
-    const tooMany = this.#entries.length >= LOG_ENTRIES_MAX;
+    const tooMany = this.#entries.length >= this.#limits.logEntriesMax;
     if (tooMany || batch.bytes.length > this.uncommittedRoom()) {
       return { accepted: false, code: 'overrun' };
     }
@@ -96,7 +106,7 @@ export class DirectLog implements CommandLog {
   }
 
   uncommittedRoom(): number {
-    return UNCOMMITTED_BYTES_MAX - this.#uncommittedBytes;
+    return this.#limits.uncommittedBytesMax - this.#uncommittedBytes;
   }
 
   persisted(ticket: number): void {

@@ -9,13 +9,21 @@ import type { Member } from '../base/member.js';
 import type { Prng } from '../base/prng.js';
 import { Mirror } from '../mirror/mirror.js';
 import type { SkipEncoding } from '../mirror/types.js';
-import { Raft } from '../raft/raft.js';
+import { Raft, type RaftLimits } from '../raft/raft.js';
 import type { Batch, Entry, ProposeResult, RaftJournal } from '../raft/types.js';
 import { expectedOf, KIND_IDENTITY, recordKind, viewOf } from '../stream/layout.js';
 import { chainHash, Store } from '../stream/store.js';
 import { DirectLog } from './direct.js';
 import type { CommandLog } from './log.js';
 import type { Input, Ready, ReplicaEvent, ReplicaStatus } from './types.js';
+
+/** Bounds of one replica; what each bounds is said in base/limits.ts. */
+export interface ReplicaLimits extends RaftLimits {
+  /** Commands and bytes of one batch, bytes of one record. */
+  readonly batchCountMax: number;
+  readonly batchBytesMax: number;
+  readonly recordBytesMax: number;
+}
 
 export interface ReplicaOptions {
   readonly member: Member;
@@ -30,6 +38,8 @@ export interface ReplicaOptions {
   readonly timers: boolean;
   readonly preVote?: boolean;
   readonly checkQuorum?: boolean;
+  /** Not given: as in base/limits.ts. */
+  readonly limits?: Partial<ReplicaLimits>;
   readonly journal: RaftJournal | null;
   /** Zeroed bytes that are never reused, 8-byte aligned. */
   readonly allocate: (size: number) => Uint8Array;
@@ -42,6 +52,7 @@ export class Replica {
   readonly #mirror: Mirror;
   readonly #hasher: Hasher;
   readonly #direct: boolean;
+  readonly #uncommittedMax: number;
   #applied: number;
   #hash = 0n;
   #stored = 0;
@@ -58,8 +69,10 @@ export class Replica {
     this.#hasher = options.hasher;
     this.#direct = options.members.length === 1;
     this.store = new Store({ hasher: options.hasher });
+    const limits = options.limits ?? {};
+    this.#uncommittedMax = limits.uncommittedBytesMax ?? UNCOMMITTED_BYTES_MAX;
     this.#log = this.#direct
-      ? new DirectLog(options.member, options.journal)
+      ? new DirectLog(options.member, options.journal, limits)
       : new Raft({
           member: options.member,
           members: options.members,
@@ -68,6 +81,7 @@ export class Replica {
           preVote: options.preVote ?? true,
           checkQuorum: options.checkQuorum ?? true,
           timers: options.timers,
+          limits,
         });
     this.#applied = options.journal?.baseIndex ?? 0;
     this.#commitSeen = this.#applied;
@@ -76,6 +90,7 @@ export class Replica {
       prng: options.prng.fork('mirror'),
       skip: this.#direct ? 'direct' : options.skip,
       timeScale: options.timeScale,
+      ...limits,
       ports: {
         propose: (term, batch) => this.#propose(term, batch),
         room: () => this.#log.uncommittedRoom(),
@@ -219,7 +234,7 @@ export class Replica {
   #follows(batch: Batch): boolean {
     const view = viewOf(batch.bytes);
     if (recordKind(view, 0) === KIND_IDENTITY || this.#log.commit > this.#applied) return true;
-    if (this.#log.uncommittedRoom() < UNCOMMITTED_BYTES_MAX) return true;
+    if (this.#log.uncommittedRoom() < this.#uncommittedMax) return true;
     return expectedOf(view, 0) === this.store.lastSeq;
   }
 

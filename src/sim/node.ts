@@ -8,9 +8,10 @@ import { TICK_MS } from '../base/limits.js';
 import type { Hasher } from '../base/hasher.js';
 import type { Member, Slot } from '../base/member.js';
 import type { OriginCommand, OriginFrame } from '../mirror/types.js';
+import type { WindowLimits } from '../origin/window.js';
 import type { Message, Persist } from '../raft/types.js';
 import { ReplicaHost, type Inbox } from '../replica/host.js';
-import type { Replica } from '../replica/replica.js';
+import type { Replica, ReplicaLimits } from '../replica/replica.js';
 import type { HostIo, Input, ReplicaEvent, ReplicaView } from '../replica/types.js';
 import type { Plan } from '../scenario/types.js';
 import type { Agenda } from './agenda.js';
@@ -19,10 +20,21 @@ import { MemoryDisk } from './disk.js';
 import type { Watched } from './watch.js';
 
 /** What of a plan a simulated world is made from. */
-export type WorldPlan = Pick<
+export interface WorldPlan extends Pick<
   Plan,
   'seed' | 'replicas' | 'election' | 'skip' | 'timeScale' | 'origin'
->;
+> {
+  /** Not given: as in base/limits.ts, with pre-vote and check-quorum. */
+  readonly tuning?: Tuning;
+}
+
+/** What of a replica and of the origin's window a run may set. */
+export interface Tuning {
+  readonly preVote: boolean;
+  readonly checkQuorum: boolean;
+  readonly limits: Partial<ReplicaLimits>;
+  readonly window?: WindowLimits;
+}
 
 /** Where what a member does goes. `atUs` is when it does it, never before now. */
 export interface NodeOutputs {
@@ -103,6 +115,7 @@ export class SimNode implements Watched {
   /** Starts from what the disk holds. */
   start(): void {
     const { member, members, plan, hasher } = this.#options;
+    const { preVote = true, checkQuorum = true, limits = {} } = plan.tuning ?? {};
     const life = ++this.#life;
     this.#busyUntilUs = this.#agenda.nowUs;
     this.#turnAtUs = null;
@@ -115,6 +128,9 @@ export class SimNode implements Watched {
         skip: plan.skip,
         timeScale: plan.timeScale,
         timers: plan.election !== 'conductor',
+        preVote,
+        checkQuorum,
+        limits,
         allocate: (size) => new Uint8Array(size),
       },
       this.#io(),

@@ -45,6 +45,7 @@ export class SimOrigin {
       ledger: this.#ledger,
       rate: plan.origin.rate,
       timeScale: plan.timeScale,
+      window: plan.tuning?.window,
     });
   }
 

@@ -52,4 +52,14 @@ describe('window', () => {
     window.send(1, FREE_BYTES + 1);
     expect(window.hasRoom).toBe(false);
   });
+
+  it('own bounds: messages and bytes that are left, room while the largest record fits', () => {
+    const window = new DeliveryWindow({ messages: 3, bytes: 100, recordBytes: 40 });
+    window.send(2, 60);
+    expect([window.roomMessages, window.roomBytes, window.hasRoom]).toEqual([1, 40, true]);
+    window.send(1, 1);
+    expect([window.roomMessages, window.roomBytes, window.hasRoom]).toEqual([0, 39, false]);
+    window.credit(2);
+    expect([window.roomMessages, window.roomBytes, window.hasRoom]).toEqual([2, 99, true]);
+  });
 });

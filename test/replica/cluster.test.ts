@@ -147,6 +147,36 @@ describe('replica: one alone', () => {
   });
 });
 
+describe('replica: limits', () => {
+  // Alone, each batch of the stage is durable before the next one.
+  it.each([
+    [1, 0],
+    [3, 512],
+  ])('of %i: batches and what is uncommitted stay within them', (replicas, atLeast) => {
+    const limits = {
+      batchCountMax: 7,
+      batchBytesMax: 512,
+      recordBytesMax: 256,
+      uncommittedBytesMax: 1_024,
+    };
+    const gaps = [{ after: 20, count: 100 }];
+    const stage = new Stage(synthetic(50, gaps), { replicas, limits });
+    let most = 0;
+    stage.beforeAdvance = ({ host }) => {
+      most = Math.max(most, host.replica.status().raft.uncommittedBytes);
+    };
+    stage.until(() => caughtUp(stage));
+    const proposed = stage.members
+      .flatMap(({ events }) => events)
+      .filter((event) => event.kind === 'propose');
+    expect(proposed.filter(({ refused }) => refused !== null)).toEqual([]);
+    expect(Math.max(...proposed.map(({ count }) => count))).toBe(7);
+    expect(most).toBeGreaterThanOrEqual(atLeast);
+    expect(most).toBeLessThanOrEqual(1_024);
+    expect(states(stage)[0]).toEqual({ first: 1, last: 151, messages: 51, deleted: 100 });
+  });
+});
+
 describe('replica: host', () => {
   it('votes and acknowledgements wait for the write that they promise', () => {
     const stage = new Stage(synthetic(5));

@@ -8,6 +8,7 @@ import { OriginContent } from '../../src/origin/content.js';
 import { OriginService } from '../../src/origin/service.js';
 import type { Message, Persist } from '../../src/raft/types.js';
 import { ReplicaHost, type Inbox } from '../../src/replica/host.js';
+import type { ReplicaLimits } from '../../src/replica/replica.js';
 import type { Input, ReplicaEvent } from '../../src/replica/types.js';
 import type { OriginPlan } from '../../src/scenario/types.js';
 import { Ledger } from '../../src/verdict/ledger.js';
@@ -28,6 +29,13 @@ export interface StageMember {
   autoPersist: boolean;
 }
 
+export interface StageOptions {
+  readonly replicas?: number;
+  readonly skip?: 'entries' | 'range';
+  readonly timers?: boolean;
+  readonly limits?: Partial<ReplicaLimits>;
+}
+
 export class Stage {
   now = 0;
   readonly members: StageMember[];
@@ -38,10 +46,7 @@ export class Stage {
   /** Called before each proposal of a member. */
   beforeAdvance: (member: StageMember) => void = () => undefined;
 
-  constructor(
-    plan: OriginPlan,
-    options: { replicas?: number; skip?: 'entries' | 'range'; timers?: boolean } = {},
-  ) {
+  constructor(plan: OriginPlan, options: StageOptions = {}) {
     const content = new OriginContent(plan, {
       seed: 1,
       hasher,
@@ -100,11 +105,7 @@ export class Stage {
     }
   }
 
-  #member(
-    member: Member,
-    members: readonly Member[],
-    options: { skip?: 'entries' | 'range'; timers?: boolean },
-  ): StageMember {
+  #member(member: Member, members: readonly Member[], options: StageOptions): StageMember {
     const stage: StageMember = {
       member,
       peers: [],
@@ -126,6 +127,7 @@ export class Stage {
         skip: options.skip ?? 'entries',
         timeScale: 0.05,
         timers: options.timers ?? true,
+        limits: options.limits ?? {},
         allocate: (size) => new Uint8Array(size),
       },
       {
