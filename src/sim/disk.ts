@@ -1,15 +1,18 @@
 /**
- * The journal of one slot, in memory. Writes take time and complete in order. A crash loses what
- * was not complete, except for a drawn number of the oldest writes under way: a disk may hold what
- * it never confirmed. What is durable outlives the member's lives.
+ * The journal of one slot, in memory. Writes take time and complete in order. Of what was not
+ * synced a crash keeps a drawn part: the oldest writes, whole, and perhaps the next one up to
+ * somewhere in its middle, which recovery finds and drops. What is durable outlives the member's
+ * lives.
  */
 import { invariant, type ErrorData } from '../base/errors.js';
+import type { Hasher } from '../base/hasher.js';
 import type { Member } from '../base/member.js';
 import type { Prng } from '../base/prng.js';
 import type { Entry, Persist, RaftJournal } from '../raft/types.js';
 import type { Agenda } from './agenda.js';
 import { copyEntry } from './copies.js';
 import type { JournalView } from './invariants/types.js';
+import { decodeWrite, encodeWrite } from './journal.js';
 
 export interface DiskSpeed {
   readonly writeMinUs: number;
@@ -19,14 +22,24 @@ export interface DiskSpeed {
 /** Told when a write ended. */
 export type Completed = (ticket: number, error: ErrorData | null) => void;
 
-const FAILED: ErrorData = { code: 'writeFailed', message: 'the disk refused a write' };
+/**
+ * `write`: writes are refused, nothing of them is on the disk. `sync`: they are taken and not
+ * synced, so that after a restart they may or may not be there.
+ */
+export type DiskFailure = 'write' | 'sync';
+
+const FAILED: Readonly<Record<DiskFailure, ErrorData>> = {
+  write: { code: 'writeFailed', message: 'the disk refused a write' },
+  sync: { code: 'writeFailed', message: 'the disk failed to sync' },
+};
 
 export class MemoryDisk implements JournalView {
   speed: DiskSpeed;
-  /** The next write fails, as do those under way: the disk is out until the member restarts. */
-  failNext = false;
+  /** What is not complete yet fails, and all that follows: out until the member restarts. */
+  failure: DiskFailure | null = null;
   readonly #agenda: Agenda;
   readonly #prng: Prng;
+  readonly #hasher: Hasher;
   #term = 0;
   #vote: Member | null = null;
   readonly #entries: Entry[] = [];
@@ -34,13 +47,17 @@ export class MemoryDisk implements JournalView {
   /** Terms of the log as it will be once everything under way is durable. */
   #issued: number[] = [];
   #underWay: Persist[] = [];
+  /** Taken, and told to have failed: after a sync that failed nobody knows what is there. */
+  #failed: Persist[] = [];
   #lastDoneUs = 0;
   #life = 0;
+  #torn = 0;
 
-  constructor(agenda: Agenda, prng: Prng, speed: DiskSpeed) {
+  constructor(agenda: Agenda, prng: Prng, speed: DiskSpeed, hasher: Hasher) {
     this.#agenda = agenda;
     this.#prng = prng;
     this.speed = speed;
+    this.#hasher = hasher;
   }
 
   get term(): number {
@@ -59,6 +76,16 @@ export class MemoryDisk implements JournalView {
   /** Of the durable log. */
   termAt(index: number): number | undefined {
     return this.#entries[index - 1]?.term;
+  }
+
+  /** Crashes that left a record of which recovery found a part, and dropped it. */
+  get torn(): number {
+    return this.#torn;
+  }
+
+  /** Whether a write with entries is under way. */
+  get hasUnsyncedEntries(): boolean {
+    return this.#underWay.some(({ entries }) => entries.length > 0);
   }
 
   /** The log as its member wrote it, durable or not. */
@@ -84,12 +111,13 @@ export class MemoryDisk implements JournalView {
 
   /** The member died. */
   crash(): void {
-    const kept = this.#prng.below('kept', this.#underWay.length + 1);
-    if (!this.failNext) for (const write of this.#underWay.slice(0, kept)) this.#keep(write);
+    const unsynced = [...this.#failed, ...this.#underWay];
+    if (unsynced.length > 0 && this.failure !== 'write') this.#keepPart(unsynced);
     this.#underWay = [];
+    this.#failed = [];
     this.#issued = this.#entries.map(({ term }) => term);
     this.#lastDoneUs = 0;
-    this.failNext = false;
+    this.failure = null;
     this.#life++;
   }
 
@@ -107,15 +135,16 @@ export class MemoryDisk implements JournalView {
 
   #end(completed: Completed): void {
     const write = this.#underWay.shift()!;
-    if (this.failNext) {
-      completed(write.ticket, FAILED);
+    if (this.failure !== null) {
+      this.#failed.push(write);
+      completed(write.ticket, FAILED[this.failure]);
       return;
     }
-    this.#keep(write);
+    this.#keep(write, write.entries);
     completed(write.ticket, null);
   }
 
-  #keep({ term, vote, entries }: Persist): void {
+  #keep({ term, vote }: Pick<Persist, 'term' | 'vote'>, entries: readonly Entry[]): void {
     this.#empty = false;
     this.#term = term;
     this.#vote = vote;
@@ -123,6 +152,21 @@ export class MemoryDisk implements JournalView {
     if (first === undefined) return;
     this.#entries.length = first.index - 1;
     this.#entries.push(...entries);
+  }
+
+  /** A power cut: whole writes, and of the next one bytes up to anywhere or, later, to garbage. */
+  #keepPart(unsynced: readonly Persist[]): void {
+    const whole = this.#prng.below('kept', unsynced.length + 1);
+    for (const write of unsynced.slice(0, whole)) this.#keep(write, write.entries);
+    const next = unsynced[whole];
+    if (next === undefined || !this.#prng.chance('torn', 1, 2)) return;
+    const bytes = encodeWrite(next, this.#hasher);
+    const cut = this.#prng.below('cut', bytes.length);
+    const isGarbage = this.#prng.chance('garbage', 1, 2);
+    const remains = isGarbage ? bytes.fill(0xa5, cut) : bytes.subarray(0, cut);
+    const { state, entries, isTorn } = decodeWrite(remains, this.#hasher);
+    if (isTorn) this.#torn++;
+    if (state !== null) this.#keep(state, entries);
   }
 
   #writtenView(): JournalView {

@@ -88,7 +88,12 @@ export class SimNode implements Watched {
     this.#prng = createPrng(options.plan.seed).fork(options.slot);
     const { driftPerMille } = options.conditions;
     this.#clockRate = 1_000 + this.#prng.between('drift', -driftPerMille, driftPerMille);
-    this.disk = new MemoryDisk(options.agenda, this.#prng.fork('disk'), options.conditions);
+    this.disk = new MemoryDisk(
+      options.agenda,
+      this.#prng.fork('disk'),
+      options.conditions,
+      options.hasher,
+    );
   }
 
   get life(): number {

@@ -43,7 +43,7 @@ export class SwarmFaults {
     world.mend(HEALED);
     world.origin.service.refuseNext(0, REFUSED);
     world.nodes.forEach((node, at) => {
-      if (node.disk.failNext && node.isAlive) node.crash();
+      if (node.disk.failure !== null && node.isAlive) node.crash();
       node.disk.speed = HEALED;
       node.thaw();
       world.restart(node);
@@ -140,7 +140,7 @@ export class SwarmFaults {
   /** The member finds out with its next write, and is out until it is started again. */
   #failWrite(node: SimNode, restartMs: number): boolean {
     if (!node.isAlive) return false;
-    node.disk.failNext = true;
+    node.disk.failure = 'write';
     const { life } = node;
     this.#later(restartMs, () => {
       if (node.life !== life || !node.isAlive) return;

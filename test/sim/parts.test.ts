@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createPrng } from '../../src/base/prng.js';
-import type { Entry, Persist } from '../../src/raft/types.js';
+import type { Entry } from '../../src/raft/types.js';
 import { Agenda } from '../../src/sim/agenda.js';
 import { CALM, type LinkConditions } from '../../src/sim/conditions.js';
 import { copyFrame, copyMessage } from '../../src/sim/copies.js';
-import { MemoryDisk } from '../../src/sim/disk.js';
 import { SimLink } from '../../src/sim/link.js';
 
 describe('sim: agenda', () => {
@@ -111,81 +110,5 @@ describe('sim: link', () => {
     opening.term = 7;
     expect(message).toMatchObject({ entries: [{ bytes: Uint8Array.of(1, 2, 3) }] });
     expect(frame).toMatchObject({ opening: { term: 1 }, bytes: Uint8Array.of(1, 2, 3) });
-  });
-});
-
-describe('sim: disk', () => {
-  function entryOf(index: number, term: number): Entry {
-    return { term, index, kind: 'batch', count: 1, bytes: Uint8Array.of(index) };
-  }
-
-  function writeOf(ticket: number, term: number, ...entries: Entry[]): Persist {
-    return { ticket, term, vote: 'r1.1', entries };
-  }
-
-  function stage(seed = 1): {
-    agenda: Agenda;
-    disk: MemoryDisk;
-    ended: string[];
-    write: (write: Persist) => void;
-  } {
-    const agenda = new Agenda();
-    const disk = new MemoryDisk(agenda, createPrng(seed), { writeMinUs: 10, writeMaxUs: 100 });
-    const ended: string[] = [];
-    const write = (persist: Persist): void => {
-      disk.write(persist, agenda.nowUs, (ticket, error) => {
-        ended.push(`${ticket} ${error?.code ?? 'durable'}`);
-      });
-    };
-    return { agenda, disk, ended, write };
-  }
-
-  it('writes take time and complete in order; the written log is ahead of the durable one', () => {
-    const { agenda, disk, ended, write } = stage();
-    expect(disk.recover()).toBeNull();
-    write(writeOf(1, 1, entryOf(1, 1), entryOf(2, 1)));
-    write(writeOf(2, 2, entryOf(2, 2)));
-    expect([ended, disk.lastIndex, disk.written.lastIndex]).toEqual([[], 0, 2]);
-    expect([disk.written.termAt(1), disk.written.termAt(2)]).toEqual([1, 2]);
-    agenda.runUntil(1_000);
-    expect(ended).toEqual(['1 durable', '2 durable']);
-    expect(disk.recover()).toEqual({
-      term: 2,
-      vote: 'r1.1',
-      baseIndex: 0,
-      baseTerm: 0,
-      entries: [entryOf(1, 1), entryOf(2, 2)],
-    });
-  });
-
-  it('a crash keeps what was complete, loses or keeps what was under way, completes nothing', () => {
-    const kept = new Set<number>();
-    for (let seed = 1; seed <= 20; seed++) {
-      const { agenda, disk, ended, write } = stage(seed);
-      write(writeOf(1, 1, entryOf(1, 1)));
-      agenda.runUntil(200);
-      write(writeOf(2, 1, entryOf(2, 1)));
-      write(writeOf(3, 1, entryOf(3, 1)));
-      disk.crash();
-      agenda.runUntil(1_000);
-      expect(ended).toEqual(['1 durable']);
-      expect(disk.written.lastIndex).toBe(disk.lastIndex);
-      kept.add(disk.lastIndex);
-    }
-    expect([...kept].sort()).toEqual([1, 2, 3]);
-  });
-
-  it('a failing disk fails every write until its member restarts', () => {
-    const { agenda, disk, ended, write } = stage();
-    disk.failNext = true;
-    write(writeOf(1, 1, entryOf(1, 1)));
-    write(writeOf(2, 1, entryOf(2, 1)));
-    agenda.runUntil(1_000);
-    expect(ended).toEqual(['1 writeFailed', '2 writeFailed']);
-    expect(disk.recover()).toBeNull();
-    disk.crash();
-    write(writeOf(1, 1, entryOf(1, 1)));
-    agenda.runUntil(2_000);
-    expect(ended.at(-1)).toBe('1 durable');
   });
 });
