@@ -29,12 +29,16 @@ const HEADERS_EVERY = 8;
 const CREATED_NS = 1_767_225_600_000_000_000n;
 /** Between two sequences; the time of sequence 2^53-1 still fits 64 bits. */
 const APART_NS = 500n;
+/** Between the creations of two lives of one name. */
+const LIFE_NS = 3_600_000_000_000n;
 
 export interface OriginContentOptions {
   readonly seed: number;
   readonly hasher: Hasher;
   /** Zeroed memory at a multiple of 8, of up to SEGMENT_BYTES_MAX; it must never change again. */
   readonly allocate: (size: number) => Uint8Array;
+  /** How often the stream was deleted and made anew before: another identity, other bodies. */
+  readonly life?: number;
 }
 
 /** One view over messages, gaps between them passed over. */
@@ -53,11 +57,11 @@ export class OriginContent {
   readonly #records = new RecordIndex();
   readonly #blocks: BlockDigests;
 
-  constructor(plan: OriginPlan, { seed, hasher, allocate }: OriginContentOptions) {
+  constructor(plan: OriginPlan, { seed, hasher, allocate, life = 0 }: OriginContentOptions) {
     this.#shape = new OriginShape(plan);
-    this.#seed = mix(mix(Math.floor(seed / 4_294_967_296)) ^ (seed | 0));
+    this.#seed = mix(mix(Math.floor(seed / 4_294_967_296)) ^ (seed | 0)) ^ life;
     this.#hasher = hasher;
-    this.identity = { name: this.#shape.name, created: CREATED_NS };
+    this.identity = { name: this.#shape.name, created: CREATED_NS + BigInt(life) * LIFE_NS };
     this.#encode(allocate);
     this.#blocks = new BlockDigester(hasher, this.#records).digests(this.last);
   }
@@ -86,22 +90,17 @@ export class OriginContent {
     return this.#blocks;
   }
 
-  /** The first existing sequence at or above this one; undefined behind the last. */
-  nextSeq(seq: number): number | undefined {
-    return this.#records.nextSeq(seq);
-  }
-
-  /** How many messages have a lower sequence. */
-  countBefore(seq: number): number {
+  /** Messages are numbered from 0 as they were made: how many have a lower sequence. */
+  numberOf(seq: number): number {
     return this.#shape.messagesBefore(seq);
   }
 
-  /** How many messages have this sequence or a higher one. */
-  countFrom(seq: number): number {
-    return this.#shape.messages - this.#shape.messagesBefore(seq);
+  /** The sequence of the message with that number, 0 … messages - 1. */
+  seqOf(number: number): number {
+    return this.#shape.seqOf(number);
   }
 
-  /** The parts of a range where every sequence exists, rising. */
+  /** The parts of a range where every sequence was made, rising. */
   runs(range: SeqRange): Iterable<SeqRange> {
     return this.#shape.within(range);
   }

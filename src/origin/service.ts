@@ -11,6 +11,9 @@ import type { Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
 import type { OriginContent, OriginSlice } from './content.js';
 import { OriginFaults } from './faults.js';
+import { OriginLives } from './lives.js';
+import { Pace } from './pace.js';
+import type { OriginStream } from './stream.js';
 import { DeliveryWindow, type WindowLimits } from './window.js';
 
 /** Told before anything is handed over. */
@@ -48,9 +51,8 @@ interface Served {
 }
 
 export class OriginService {
-  readonly content: OriginContent;
+  readonly #lives: OriginLives;
   readonly #ledger: LedgerSink;
-  readonly #rate: number | null;
   readonly #heartbeatMs: number;
   readonly #window: WindowLimits | undefined;
   readonly #faults = new OriginFaults();
@@ -59,22 +61,27 @@ export class OriginService {
   #newest: Opening | null = null;
   /** The answer to the newest opening, until it is sent. */
   #answer: AddressedFrame | null = null;
-  /** When pacing began, and how many messages the content has before the first one delivered. */
-  #pace: { readonly fromMs: number; readonly before: number } | null = null;
+  #pace: Pace;
+  #firstDeliveryMs: number | null = null;
   #handedOut = 0;
   #delivered = 0;
 
   constructor(content: OriginContent, { ledger, rate, timeScale, window }: OriginServiceOptions) {
-    this.content = content;
+    this.#lives = new OriginLives(content);
     this.#ledger = ledger;
-    this.#rate = rate;
+    this.#pace = new Pace(rate);
     this.#window = window;
     this.#heartbeatMs = ORIGIN_HEARTBEAT_MS * timeScale;
   }
 
+  /** The stream that is served now. */
+  get stream(): OriginStream {
+    return this.#lives.present;
+  }
+
   /** When the first delivery of all was made; null before. */
   get firstDeliveryMs(): number | null {
-    return this.#pace?.fromMs ?? null;
+    return this.#firstDeliveryMs;
   }
 
   /** The highest sequence that was ever handed out; 0 before the first. */
@@ -89,13 +96,23 @@ export class OriginService {
 
   /** Whether the live opening was given everything, the sentinel included. */
   get exhausted(): boolean {
-    return this.#served !== null && this.#served.next > this.content.last;
+    return this.#served !== null && this.#served.next > this.stream.last;
   }
 
   /** Whether a message behind a store's last sequence exists by now: there is progress to make. */
   hasMore(storeLast: number, nowMs: number): boolean {
-    const seq = this.content.nextSeq(storeLast + 1);
+    const seq = this.stream.nextSeq(storeLast + 1);
     return seq !== undefined && this.#available(seq, nowMs) >= 1;
+  }
+
+  /** What the judge asks first of what was served. */
+  report(): ReturnType<OriginLives['report']> {
+    return this.#lives.report();
+  }
+
+  /** Digests of what was or could have been handed out in a range, rising. */
+  records(range: SeqRange): ReturnType<OriginLives['records']> {
+    return this.#lives.records(range);
   }
 
   command(from: Member, command: OriginCommand, nowMs: number): void {
@@ -139,6 +156,28 @@ export class OriginService {
     this.#faults.stallUntil(nowMs + ms);
   }
 
+  /**
+   * A fault: messages of the range that exist by now are removed. Returns how many there were.
+   */
+  remove({ first, last }: SeqRange, nowMs: number): number {
+    const { stream } = this;
+    const made = Math.floor(this.#pace.available(0, nowMs));
+    const end = made < stream.content.messages ? stream.content.seqOf(made) - 1 : stream.last;
+    return stream.remove({ first, last: Math.min(last, end) });
+  }
+
+  /**
+   * A fault: the stream is deleted, and another one takes its name; nobody is told. False: nothing
+   * was handed out yet, so that nobody could tell the two apart.
+   */
+  recreate(makeContent: (life: number) => OriginContent): boolean {
+    if (this.#firstDeliveryMs === null) return false;
+    this.#forget();
+    this.#lives.recreate(makeContent(this.#lives.count));
+    this.#pace = new Pace(null);
+    return true;
+  }
+
   /** What is to be sent now, in this order. */
   pump(nowMs: number): AddressedFrame[] {
     if (this.#faults.isStalled(nowMs)) return [];
@@ -167,11 +206,10 @@ export class OriginService {
 
   #servedDueMs(served: Served, nowMs: number): number {
     const heartbeat = served.lastSentMs + this.#heartbeatMs;
-    const seq = this.content.nextSeq(served.next);
+    const seq = this.stream.nextSeq(served.next);
     if (seq === undefined || !served.window.hasRoom) return heartbeat;
-    if (this.#rate === null || this.#pace === null) return nowMs;
-    const ahead = this.content.countBefore(seq) - this.#pace.before;
-    const availableMs = this.#pace.fromMs + (ahead / this.#rate) * 1_000;
+    if (!this.#pace.isPaced) return nowMs;
+    const availableMs = this.#pace.dueMs(this.stream.content.numberOf(seq), nowMs);
     // Not sooner than the next millisecond: at a high rate each message would be a turn of its own.
     return Math.min(heartbeat, Math.max(availableMs, nowMs + 1));
   }
@@ -185,13 +223,15 @@ export class OriginService {
       this.#answer = { to: from, frame: { type: 'refused', opening, error } };
       return;
     }
-    const next = Math.max(1, this.content.nextSeq(startSeq) ?? startSeq);
+    const { stream } = this;
+    const next = Math.max(1, stream.nextSeq(startSeq) ?? startSeq);
     const startsAfter = next - 1;
     const window = new DeliveryWindow(this.#window);
     this.#served = { opening, to: from, window, next, lastSentMs: nowMs };
     this.#passOver(Math.max(1, startSeq), startsAfter);
-    const { identity, last } = this.content;
-    const pending = this.content.countFrom(next);
+    const { last } = stream;
+    const { identity } = stream.content;
+    const pending = stream.countFrom(next);
     this.#answer = {
       to: from,
       frame: { type: 'opened', opening, identity, startsAfter, last, pending },
@@ -211,22 +251,24 @@ export class OriginService {
   /** Adds the next frame. False: nothing exists, nothing is available yet, or no room is left. */
   #deliver(served: Served, nowMs: number, frames: AddressedFrame[]): boolean {
     const { opening, to, window } = served;
-    const seq = this.content.nextSeq(served.next);
+    const { stream } = this;
+    const seq = stream.nextSeq(served.next);
     if (seq === undefined || !window.hasRoom) return false;
     const available = this.#available(seq, nowMs);
     if (available < 1) return false;
     const bounds = [ORIGIN_FRAME_MESSAGES_MAX, window.roomMessages, available];
     const countMax = Math.min(...bounds, this.#faults.frameMessagesMax);
     const bytesMax = Math.min(FRAME_BYTES_MAX, window.roomBytes);
-    const slice = this.content.slice(seq, countMax, bytesMax)!;
+    const slice = stream.slice(seq, countMax, bytesMax)!;
     const { bytes, count, lastSeq } = slice;
     const deliverySeq = window.lastDeliverySeq + 1;
     window.send(count, bytes.length);
-    this.#pace ??= { fromMs: nowMs, before: this.content.countBefore(seq) };
+    this.#firstDeliveryMs ??= nowMs;
+    this.#pace.begin(nowMs, stream.content.numberOf(seq));
     const copies = this.#faults.takeCopies(count);
     if (copies > 0) this.#handOver(served.next, slice);
     served.next = lastSeq + 1;
-    const pending = this.content.countFrom(served.next);
+    const pending = stream.countFrom(served.next);
     const frame: OriginFrame = { type: 'deliver', opening, deliverySeq, count, pending, bytes };
     for (let copy = 0; copy < copies; copy++) frames.push({ to, frame });
     return true;
@@ -234,18 +276,16 @@ export class OriginService {
 
   /** Messages from this sequence on that the rate has made available. */
   #available(seq: number, nowMs: number): number {
-    if (this.#rate === null) return Number.POSITIVE_INFINITY;
-    if (this.#pace === null) return 1;
-    const made = Math.floor(((nowMs - this.#pace.fromMs) * this.#rate) / 1_000) + 1;
-    return made - (this.content.countBefore(seq) - this.#pace.before);
+    return this.#pace.available(this.stream.content.numberOf(seq), nowMs);
   }
 
   /** Tells the ledger what a frame holds, and what it passes over from a sequence on. */
   #handOver(from: number, { count, firstSeq, lastSeq }: OriginSlice): void {
     let next = from;
-    for (const run of this.content.runs({ first: firstSeq, last: lastSeq })) {
+    for (const run of this.stream.content.runs({ first: firstSeq, last: lastSeq })) {
       this.#passOver(next, run.first - 1);
       this.#ledger.delivered(run);
+      this.#lives.delivered(run);
       next = run.last + 1;
     }
     this.#handedOut = Math.max(this.#handedOut, lastSeq);

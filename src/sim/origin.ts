@@ -51,7 +51,7 @@ export class SimOrigin {
 
   readonly ledger: LedgerReader = {
     report: () => Promise.resolve(this.#report()),
-    records: (range) => Promise.resolve(this.content.partDigests(range)),
+    records: (range) => Promise.resolve(this.service.records(range)),
   };
 
   serve(): void {
@@ -102,12 +102,6 @@ export class SimOrigin {
   }
 
   #report(): LedgerReport {
-    return {
-      origin: this.content.state(),
-      sentinel: this.content.sentinel,
-      tailGap: null,
-      ...this.#ledger.ranges(),
-      blocks: this.content.blockDigests(),
-    };
+    return { ...this.service.report(), ...this.#ledger.ranges() };
   }
 }

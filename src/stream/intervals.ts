@@ -37,6 +37,17 @@ export class IntervalSet {
     return at < this.#size && this.#bounds[2 * at]! <= first && this.#bounds[2 * at + 1]! >= last;
   }
 
+  /** The first sequence at or above this one that is in the set; undefined when none is. */
+  nextIn(seq: number): number | undefined {
+    const at = this.#firstEndingFrom(seq);
+    return at < this.#size ? Math.max(seq, this.#bounds[2 * at]!) : undefined;
+  }
+
+  /** The first sequence at or above this one that is not in the set. */
+  nextOut(seq: number): number {
+    return this.has(seq) ? this.#bounds[2 * this.#firstEndingFrom(seq) + 1]! + 1 : seq;
+  }
+
   /** Adds first … last; ranges that touch are merged. Empty ranges (last < first) add nothing. */
   add(first: number, last: number): void {
     if (last < first) return;

@@ -42,7 +42,7 @@ export class OriginWorker implements OriginControl {
   }
 
   records(range: SeqRange): Reply<readonly RecordDigest[]> {
-    return answer(() => this.#origin.service.content.partDigests(range));
+    return answer(() => this.#origin.service.records(range));
   }
 
   halt(): Reply<null> {
@@ -61,6 +61,8 @@ class RunningOrigin {
   readonly #ledger = new Ledger();
   readonly #links = new Map<Member, Link>();
   readonly #table = new SegmentTable();
+  /** The last sequence of what is to be mirrored. */
+  readonly #last: number;
   #segments = 0;
   #bytes = 0;
   #serving = false;
@@ -72,6 +74,7 @@ class RunningOrigin {
     this.#start = start;
     const allocate = (size: number): Uint8Array => this.#allocate(size);
     const content = new OriginContent(start.plan, { seed: start.seed, hasher, allocate });
+    this.#last = content.last;
     this.service = new OriginService(content, {
       ledger: this.#ledger,
       rate: start.plan.rate,
@@ -86,7 +89,7 @@ class RunningOrigin {
   }
 
   facts(): OriginFacts {
-    const { last, messages } = this.service.content;
+    const { last, messages } = this.service.stream;
     return { threadId, last, messages, bytes: this.#bytes };
   }
 
@@ -97,14 +100,7 @@ class RunningOrigin {
   }
 
   report(): LedgerReport {
-    const { content } = this.service;
-    return {
-      origin: content.state(),
-      sentinel: content.sentinel,
-      tailGap: null,
-      ...this.#ledger.ranges(),
-      blocks: content.blockDigests(),
-    };
+    return { ...this.service.report(), ...this.#ledger.ranges() };
   }
 
   halt(): null {
@@ -153,7 +149,7 @@ class RunningOrigin {
       this.#saidFirst = true;
       this.#post({ kind: 'firstDelivery', atMs: this.service.firstDeliveryMs });
     }
-    if (!this.#saidHandedOut && this.service.handedOut >= this.service.content.last) {
+    if (!this.#saidHandedOut && this.service.handedOut >= this.#last) {
       this.#saidHandedOut = true;
       this.#post({ kind: 'handedOut', atMs: now });
     }

@@ -8,7 +8,15 @@ import {
   RECORD_BYTES_MAX,
 } from '../../src/base/limits.js';
 import type { OriginFrame } from '../../src/mirror/types.js';
-import { make, opening, OriginStage, sequencesOf as sequences, synthetic } from './stage.js';
+import { OriginContent } from '../../src/origin/content.js';
+import {
+  hasher,
+  make,
+  opening,
+  OriginStage,
+  sequencesOf as sequences,
+  synthetic,
+} from './stage.js';
 
 const IDENTITY = { name: 'SYNTHETIC', created: 1_767_225_600_000_000_000n };
 /** Messages 1, 2, 6, 7 and the sentinel 8. */
@@ -330,6 +338,58 @@ describe('service: faults', () => {
     expect(stage.pump(2_000)).toEqual([opened('1.4', 7, 1), deliver('1.4', 1, 0, [8])]);
   });
 
+  it('remove: what was not delivered yet is passed over, and the ledger is told', () => {
+    const stage = new OriginStage(synthetic({ messages: 4, rate: 10 }));
+    stage.open(FIRST, 1);
+    expect(stage.pump(0)).toEqual([{ ...opened('1.1', 0, 5), last: 5 }, deliver('1.1', 1, 4, [1])]);
+    // Only what exists by now can go: 2 and 3, at 10 a second.
+    expect(stage.service.remove({ first: 1, last: 5 }, 200)).toBe(3);
+    expect(stage.service.remove({ first: 1, last: 5 }, 200)).toBe(0);
+    expect(stage.pump(300)).toEqual([deliver('1.1', 2, 1, [4])]);
+    expect(stage.drainLedger()).toEqual([
+      ['delivered', 1, 1],
+      ['passedOver', 2, 3],
+      ['delivered', 4, 4],
+    ]);
+    stage.open(SECOND, 2, 300);
+    expect(stage.pump(300)).toEqual([
+      { ...opened('1.2', 3, 2), last: 5 },
+      deliver('1.2', 1, 1, [4]),
+    ]);
+    expect(stage.drainLedger()).toEqual([
+      ['passedOver', 2, 3],
+      ['delivered', 4, 4],
+    ]);
+    expect(stage.service.report().origin).toEqual({ first: 4, last: 5, messages: 2, deleted: 0 });
+    expect(stage.service.records({ first: 1, last: 9 }).map(({ seq }) => seq)).toEqual([
+      1, 2, 3, 4, 5,
+    ]);
+  });
+
+  it('recreate: another identity under the name, digests of both lives are kept', () => {
+    const again = synthetic({ messages: 1 });
+    const remake = (life: number) =>
+      new OriginContent(again, { seed: 1, hasher, allocate: (size) => new Uint8Array(size), life });
+    const stage = new OriginStage(synthetic({ messages: 2, rate: 10 }));
+    stage.open(FIRST, 1);
+    expect(stage.service.recreate(remake)).toBe(false);
+    const [answer] = stage.service.pump(0);
+    expect(stage.service.recreate(remake)).toBe(true);
+    expect(stage.pump(9_000)).toEqual([]);
+    stage.open(SECOND, 2, 9_000);
+    const [other, ...frames] = stage.service.pump(9_000);
+    const identities = [answer, other].map((sent) =>
+      sent?.frame.type === 'opened' ? sent.frame.identity : null,
+    );
+    expect(identities.map((identity) => identity?.name)).toEqual(['SYNTHETIC', 'SYNTHETIC']);
+    expect(identities[1]!.created).toBeGreaterThan(identities[0]!.created);
+    expect(frames.map(({ frame }) => frame.type)).toEqual(['deliver']);
+    expect(stage.service.report().origin.last).toBe(3);
+    const records = stage.service.records({ first: 1, last: 3 });
+    expect(records.map(({ seq }) => seq)).toEqual([1, 2, 2, 3]);
+    expect(records[1]!.payload).not.toBe(records[2]!.payload);
+  });
+
   it('loseDeliveries: numbers are used up, the ledger hears nothing, the heartbeat tells', () => {
     const stage = new OriginStage(GAPPED);
     stage.service.loseDeliveries(3);
@@ -404,6 +464,7 @@ describe('service: any conversation', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const stage = new OriginStage(plan, { timeScale: 0.01 });
+        const { stream } = stage.service;
         let nowMs = 0;
         let generation = 0;
         let lost = 0;
@@ -434,8 +495,8 @@ describe('service: any conversation', () => {
                 if (frame.type !== 'deliver') continue;
                 const missed: number = frame.deliverySeq - 1 - seen!.number;
                 lost -= missed;
-                const first = content.nextSeq(seen!.seq + 1)!;
-                const start = content.countBefore(first) + missed;
+                const first = stream.nextSeq(seen!.seq + 1)!;
+                const start = content.numberOf(first) + missed;
                 const slice = content.slice(1, 200, 1e6)!;
                 const whole = sequences(slice.bytes);
                 expect(sequences(frame.bytes)).toEqual(whole.slice(start, start + frame.count));
@@ -443,7 +504,7 @@ describe('service: any conversation', () => {
                   seq: sequences(frame.bytes).at(-1)!,
                   number: frame.deliverySeq + frame.count - 1,
                 };
-                expect(frame.pending).toBe(content.countFrom(seen.seq + 1));
+                expect(frame.pending).toBe(stream.countFrom(seen.seq + 1));
               }
           }
           expect(lost).toBeGreaterThanOrEqual(0);

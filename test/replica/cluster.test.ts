@@ -7,7 +7,7 @@ function states(stage: Stage): StreamState[] {
 }
 
 function caughtUp(stage: Stage): boolean {
-  const { last } = stage.origin.content;
+  const { last } = stage.origin.stream;
   return states(stage).every((state) => state.last === last);
 }
 
@@ -79,7 +79,7 @@ describe('replica: cluster', () => {
     stage.until(() => cut !== null);
     stage.beforeAdvance = () => undefined;
     const others = stage.members.filter(({ member }) => member !== cut);
-    const { last } = stage.origin.content;
+    const { last } = stage.origin.stream;
     stage.until(() => others.every(({ host }) => host.replica.store.lastSeq === last));
     stage.cut.clear();
     stage.until(() => caughtUp(stage));
@@ -125,7 +125,7 @@ describe('replica: cluster', () => {
     stage.step();
     const sent = leader.sent.length;
     const others = stage.members.filter((member) => member !== leader);
-    const { last } = stage.origin.content;
+    const { last } = stage.origin.stream;
     stage.until(() => others.every(({ host }) => host.replica.store.lastSeq === last));
     expect(leader.sent).toHaveLength(sent);
     expect(leader.host.replica.serving).toBe(false);

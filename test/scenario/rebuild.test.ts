@@ -78,7 +78,7 @@ describe('rebuild: real streams of a 2.15.2 server', () => {
     ]);
     const content = contentOf(plan);
     expect(content.state()).toEqual({ first: 499, last: 20_001, messages: 1_991, deleted: 17_512 });
-    expect(content.nextSeq(500)).toBe(821);
+    expect(content.seqOf(content.numberOf(500))).toBe(821);
   });
 });
 
