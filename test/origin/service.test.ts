@@ -24,7 +24,7 @@ const GAPPED = synthetic({ messages: 4, gaps: [{ after: 2, count: 3 }] });
 const FIRST = opening(1, 1);
 const SECOND = opening(1, 2);
 
-function opened(of: string, startsAfter: number, pending: number, to = 'r1.1'): unknown {
+function opened(of: string, startsAfter: number, pending: number, to = 'r1.1'): object {
   return { to, of, type: 'opened', identity: IDENTITY, startsAfter, last: 8, pending };
 }
 
