@@ -47,6 +47,10 @@ export class Raft {
     return this.#state.term;
   }
 
+  get vote(): Member | null {
+    return this.#state.vote;
+  }
+
   get leader(): Member | null {
     return this.#state.leader;
   }

@@ -62,12 +62,20 @@ export class DirectLog implements CommandLog {
     return this.#term;
   }
 
+  get vote(): Member {
+    return this.#member;
+  }
+
   get leader(): Member | null {
     return this.#leads ? this.#member : null;
   }
 
   get commit(): number {
     return this.#commit;
+  }
+
+  get lastIndex(): number {
+    return this.#base + this.#entries.length;
   }
 
   get durableIndex(): number {
@@ -176,10 +184,10 @@ export class DirectLog implements CommandLog {
       member: this.#member,
       role: this.role,
       term: this.#term,
-      vote: this.#member,
+      vote: this.vote,
       leader: this.leader,
       commit: this.#commit,
-      lastIndex: this.#base + this.#entries.length,
+      lastIndex: this.lastIndex,
       lastTerm: this.#term,
       durableIndex: this.#commit,
       uncommittedBytes: this.#uncommittedBytes,

@@ -16,8 +16,10 @@ import type {
 export interface CommandLog {
   readonly role: Role;
   readonly term: number;
+  readonly vote: Member | null;
   readonly leader: Member | null;
   readonly commit: number;
+  readonly lastIndex: number;
   readonly durableIndex: number;
   step(message: Message): void;
   tick(unreadPeers: boolean): void;

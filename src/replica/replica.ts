@@ -45,6 +45,12 @@ export interface ReplicaOptions {
   readonly allocate: (size: number) => Uint8Array;
 }
 
+/** What others may look at without a status being made. */
+export type LogView = Pick<
+  CommandLog,
+  'role' | 'term' | 'vote' | 'leader' | 'commit' | 'lastIndex' | 'durableIndex' | 'entry'
+>;
+
 export class Replica {
   readonly member: Member;
   readonly store: Store;
@@ -122,8 +128,13 @@ export class Replica {
     return this.#applied;
   }
 
-  get log(): Pick<CommandLog, 'role' | 'term' | 'leader' | 'commit' | 'durableIndex' | 'entry'> {
+  get log(): LogView {
     return this.#log;
+  }
+
+  /** What made this member's journal useless; null while it works. */
+  get failed(): ErrorData | null {
+    return this.#failed;
   }
 
   /** Chained over every applied entry: equal on all replicas at an equal applied index. */

@@ -136,8 +136,8 @@ export class Watch {
 
   /** A turn is over: everything that it led to was handed out. */
   turned({ slot, life, disk }: Watched, replica: Replica): void {
-    const { raft, applied, failed } = replica.status();
-    const { term, vote, commit, lastIndex } = raft;
+    const { applied, failed, log } = replica;
+    const { term, vote, commit, lastIndex } = log;
     const standing = { life, term, vote, commit, applied, lastIndex };
     this.#say(Monotonic.property, slot, this.#monotonic.stands(slot, standing));
     // A member whose write failed is out; what it thinks of its log binds nobody.

@@ -8,6 +8,7 @@ import type { Hasher } from '../base/hasher.js';
 import { memberOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { createPrng } from '../base/prng.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
+import type { Role } from '../raft/types.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
 import type { ClusterEvent } from '../scenario/driver.js';
@@ -34,7 +35,10 @@ export interface WorldOptions {
 
 /** What the conductor knows a member by, and when it was told last. */
 interface Seen {
-  key: string;
+  role: Role | null;
+  term: number;
+  leader: Member | null;
+  serves: boolean;
   viewedUs: number;
   watchUntilUs: number;
   last: number;
@@ -98,9 +102,7 @@ export class SimWorld {
       toConductor: (view) => this.#conductor?.view(view, agenda.nowMs),
       order: (node, order) => this.#order(node, order),
     });
-    this.#seen = new Map(
-      slots.map((slot) => [slot, { key: '', viewedUs: 0, watchUntilUs: 0, last: 0 }]),
-    );
+    this.#seen = new Map(slots.map((slot) => [slot, neverSeen()]));
     this.#begin(plan);
   }
 
@@ -224,10 +226,8 @@ export class SimWorld {
       seen.last = last;
       this.#onEvent({ kind: 'progress', slot, atMs: nowMs, last, messages: replica.stored });
     }
-    const key = `${replica.log.role} ${replica.log.term} ${replica.log.leader} ${replica.serving}`;
     const isDue = nowUs < seen.watchUntilUs || nowUs - seen.viewedUs >= VIEW_EVERY_US;
-    if (this.#conductor === null || (key === seen.key && !isDue)) return;
-    seen.key = key;
+    if (this.#conductor === null || !(changes(seen, replica) || isDue)) return;
     seen.viewedUs = nowUs;
     const { member, role, term, leader, lastIndex, lastTerm, hears } = replica.status().raft;
     const view = { member, role, term, leader, lastIndex, lastTerm, hears };
@@ -241,4 +241,21 @@ export class SimWorld {
   #tiesOf({ slot }: SimNode): Ties {
     return this.#ties.get(slot)!;
   }
+}
+
+function neverSeen(): Seen {
+  const standing = { role: null, term: 0, leader: null, serves: false };
+  return { ...standing, viewedUs: 0, watchUntilUs: 0, last: 0 };
+}
+
+/** Notes how the replica stands; false when it stood so before. */
+function changes(seen: Seen, { log, serving }: Replica): boolean {
+  const { role, term, leader } = log;
+  const same = role === seen.role && term === seen.term && leader === seen.leader;
+  if (same && serving === seen.serves) return false;
+  seen.role = role;
+  seen.term = term;
+  seen.leader = leader;
+  seen.serves = serving;
+  return true;
 }

@@ -55,6 +55,10 @@ interface Tally {
 /** A byte order mark is part of a name. */
 const NAME_DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
+/** Written and hashed within one call of chainHash. */
+const OUTCOME_BYTES = new Uint8Array(32);
+const OUTCOME_VIEW = viewOf(OUTCOME_BYTES);
+
 export class Store {
   readonly #hasher: Hasher;
   readonly #records = new RecordIndex();
@@ -267,11 +271,9 @@ export function chainHash(
   outcome: ApplyOutcome,
   hasher: Hasher,
 ): bigint {
-  const numbers = new Uint8Array(32);
-  const view = viewOf(numbers);
-  view.setFloat64(0, outcome.stored, true);
-  view.setFloat64(8, outcome.skipped, true);
-  view.setFloat64(16, outcome.seen, true);
-  view.setFloat64(24, outcome.mismatched, true);
-  return hasher.hash64(numbers, hasher.hash64(bytes, hash));
+  OUTCOME_VIEW.setFloat64(0, outcome.stored, true);
+  OUTCOME_VIEW.setFloat64(8, outcome.skipped, true);
+  OUTCOME_VIEW.setFloat64(16, outcome.seen, true);
+  OUTCOME_VIEW.setFloat64(24, outcome.mismatched, true);
+  return hasher.hash64(OUTCOME_BYTES, hasher.hash64(bytes, hash));
 }
