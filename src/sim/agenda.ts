@@ -6,7 +6,8 @@
 interface Item {
   readonly atUs: number;
   readonly order: number;
-  readonly happen: () => void;
+  readonly happen: (subject: unknown) => void;
+  readonly subject: unknown;
 }
 
 export class Agenda {
@@ -29,9 +30,15 @@ export class Agenda {
     return this.#happened;
   }
 
-  /** `happen` is called when the clock stands at `atUs`; at once if that is past. */
-  at(atUs: number, happen: () => void): void {
-    this.#push({ atUs: Math.max(atUs, this.#nowUs), order: this.#order++, happen });
+  /**
+   * `happen` is called when the clock stands at `atUs`; at once if that is past. What happens often
+   * is one function with a subject: a function for each time costs more than the rest of it.
+   */
+  at(atUs: number, happen: () => void): void;
+  at<T>(atUs: number, happen: (subject: T) => void, subject: T): void;
+  at(atUs: number, happen: (subject: never) => void, subject?: unknown): void {
+    const call = happen as (subject: unknown) => void;
+    this.#push({ atUs: Math.max(atUs, this.#nowUs), order: this.#order++, happen: call, subject });
   }
 
   after(delayUs: number, happen: () => void): void {
@@ -44,7 +51,7 @@ export class Agenda {
       this.#pop();
       this.#nowUs = item.atUs;
       this.#happened++;
-      item.happen();
+      item.happen(item.subject);
       item = this.#items[0];
     }
     this.#nowUs = Math.max(this.#nowUs, untilUs);

@@ -13,6 +13,7 @@ import type { Agenda } from './agenda.js';
 import { copyEntry } from './copies.js';
 import type { JournalView } from './invariants/types.js';
 import { decodeWrite, encodeWrite } from './journal.js';
+import { SimMemory } from './memory.js';
 
 export interface DiskSpeed {
   readonly writeMinUs: number;
@@ -124,12 +125,13 @@ export class MemoryDisk implements JournalView {
   /** What a member that starts finds; null on a disk that was never written. */
   recover(): RaftJournal | null {
     if (this.#empty) return null;
+    const memory = new SimMemory();
     return {
       term: this.#term,
       vote: this.#vote,
       baseIndex: 0,
       baseTerm: 0,
-      entries: this.#entries.map(copyEntry),
+      entries: this.#entries.map((entry) => copyEntry(entry, memory)),
     };
   }
 

@@ -34,6 +34,10 @@ export class SimLink<T> {
   readonly #fates: LinkFates;
   #sent = 0;
   #lastArrivalUs = 0;
+  readonly #arrive = (payload: T): void => {
+    if (this.cut) this.#ends.dropped?.(payload, 'cut');
+    else this.#ends.deliver(payload);
+  };
 
   constructor(
     agenda: Agenda,
@@ -69,10 +73,7 @@ export class SimLink<T> {
   /** @param byUs  null or 0: in order */
   #carry(payload: T, fromUs: number, byUs: number | null): void {
     const arriving = this.#ends.copy(payload);
-    this.#agenda.at(this.#arrivalUs(fromUs, byUs ?? 0), () => {
-      if (this.cut) this.#ends.dropped?.(arriving, 'cut');
-      else this.#ends.deliver(arriving);
-    });
+    this.#agenda.at(this.#arrivalUs(fromUs, byUs ?? 0), this.#arrive, arriving);
   }
 
   #arrivalUs(fromUs: number, byUs: number): number {

@@ -3,6 +3,7 @@
  * Turns happen when something waits or a tick is due, one at a time; a frozen member lets things
  * wait. A fault may strike in the middle of a turn: it dies there, or is held up and goes on later.
  */
+import type { ErrorData } from '../base/errors.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import { TICK_MS } from '../base/limits.js';
 import type { Hasher } from '../base/hasher.js';
@@ -17,6 +18,7 @@ import type { Plan } from '../scenario/types.js';
 import type { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
 import { MemoryDisk } from './disk.js';
+import { SimMemory } from './memory.js';
 import type { Watched } from './watch.js';
 
 /** What of a plan a simulated world is made from. */
@@ -65,6 +67,8 @@ export class SimNode implements Watched {
   readonly slot: Slot;
   readonly member: Member;
   readonly disk: MemoryDisk;
+  /** Where what it receives is copied to. */
+  readonly memory = new SimMemory();
   readonly #options: NodeOptions;
   readonly #agenda: Agenda;
   readonly #prng: Prng;
@@ -79,6 +83,10 @@ export class SimNode implements Watched {
   #heldUp = false;
   #busyUntilUs = 0;
   #turnAtUs: number | null = null;
+  /** Unless it was put off, or the life that it was meant for is over. */
+  readonly #turnOf = (life: number): void => {
+    if (life === this.#life && this.#turnAtUs === this.#agenda.nowUs) this.#turn();
+  };
 
   constructor(options: NodeOptions) {
     this.#options = options;
@@ -200,10 +208,7 @@ export class SimNode implements Watched {
     const atUs = Math.max(this.#agenda.nowUs, this.#busyUntilUs);
     if (this.#turnAtUs !== null && this.#turnAtUs <= atUs) return;
     this.#turnAtUs = atUs;
-    const life = this.#life;
-    this.#agenda.at(atUs, () => {
-      if (life === this.#life && this.#turnAtUs === atUs) this.#turn();
-    });
+    this.#agenda.at(atUs, this.#turnOf, this.#life);
   }
 
   get #localUs(): number {
@@ -252,14 +257,15 @@ export class SimNode implements Watched {
 
   #io(): HostIo {
     const { outputs } = this.#options;
+    const completed = (ticket: number, error: ErrorData | null): void => {
+      this.#host!.completed(ticket, error);
+      this.wake();
+    };
     return {
       now: () => this.clockMs,
       persist: (write) => {
         outputs.written(this, write);
-        this.disk.write(write, this.#localUs, (ticket, error) => {
-          this.#host!.completed(ticket, error);
-          this.wake();
-        });
+        this.disk.write(write, this.#localUs, completed);
       },
       send: (message) => {
         outputs.sent(this, message, this.#localUs);

@@ -76,7 +76,7 @@ function tie(node: SimNode, options: TieOptions, link: MakeLink): Ties {
     .filter((other) => other !== node)
     .map((other) => {
       const ends = heard(options, slot, other.slot, {
-        copy: copyMessage,
+        copy: (message: Message) => copyMessage(message, other.memory),
         deliver: (message) => other.receive(message),
         crossed: (message) => ({ kind: 'message', message }),
       });
@@ -88,7 +88,7 @@ function tie(node: SimNode, options: TieOptions, link: MakeLink): Ties {
     crossed: (command) => ({ kind: 'command', command }),
   });
   const fromOrigin = heard(options, 'origin', slot, {
-    copy: copyFrame,
+    copy: (frame: OriginFrame) => copyFrame(frame, node.memory),
     deliver: (frame) => node.receiveFrame(frame),
     crossed: (frame) => ({ kind: 'frame', frame }),
   });

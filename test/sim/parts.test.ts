@@ -5,6 +5,7 @@ import { Agenda } from '../../src/sim/agenda.js';
 import { CALM, type LinkConditions } from '../../src/sim/conditions.js';
 import { copyFrame, copyMessage } from '../../src/sim/copies.js';
 import { SimLink } from '../../src/sim/link.js';
+import { SimMemory } from '../../src/sim/memory.js';
 
 describe('sim: agenda', () => {
   it('happens by time, then by order of entry; the clock stands at each moment', () => {
@@ -92,23 +93,62 @@ describe('sim: link', () => {
   it('bytes are copied at the crossing: no two ends share memory', () => {
     const bytes = Uint8Array.of(1, 2, 3);
     const entry: Entry = { term: 1, index: 1, kind: 'batch', count: 1, bytes };
-    const message = copyMessage({
-      type: 'append',
-      from: 'r1.1',
-      to: 'r2.1',
-      term: 1,
-      prevIndex: 0,
-      prevTerm: 0,
-      commit: 0,
-      released: 0,
-      entries: [entry],
-    });
+    const memory = new SimMemory();
+    const message = copyMessage(
+      {
+        type: 'append',
+        from: 'r1.1',
+        to: 'r2.1',
+        term: 1,
+        prevIndex: 0,
+        prevTerm: 0,
+        commit: 0,
+        released: 0,
+        entries: [entry],
+      },
+      memory,
+    );
     const opening = { member: 'r1.1', term: 1, generation: 1 };
     const head = { type: 'deliver', opening, deliverySeq: 1, count: 1, pending: 0 } as const;
-    const frame = copyFrame({ ...head, bytes });
+    const frame = copyFrame({ ...head, bytes }, memory);
     bytes.fill(9);
     opening.term = 7;
     expect(message).toMatchObject({ entries: [{ bytes: Uint8Array.of(1, 2, 3) }] });
     expect(frame).toMatchObject({ opening: { term: 1 }, bytes: Uint8Array.of(1, 2, 3) });
+  });
+});
+
+describe('sim: memory', () => {
+  it('copies: equal, at multiples of 8, never side by side, whatever their size', () => {
+    const memory = new SimMemory();
+    const sizes = [1, 8, 13, 0, 4_096, 8_192, 8_193, 24];
+    const sources = sizes.map((size, at) => new Uint8Array(size).fill(at + 1));
+    const copies: Uint8Array[] = [];
+    for (let round = 0; round < 3; round++) {
+      for (const source of sources) copies.push(memory.copy(source));
+    }
+    expect(copies).toEqual([...sources, ...sources, ...sources]);
+    const filled = copies.filter(({ length }) => length > 0);
+    expect(filled.every(({ byteOffset }) => byteOffset % 8 === 0)).toBe(true);
+    const touching = filled.filter((copy) =>
+      filled.some(
+        (other) =>
+          other.buffer === copy.buffer && other.byteOffset === copy.byteOffset + copy.length,
+      ),
+    );
+    expect(touching).toEqual([]);
+    expect(new Set(filled.map(({ buffer }) => buffer)).size).toBeLessThan(filled.length);
+  });
+
+  it('copies: what one is written over with shows in no other and not in its source', () => {
+    const memory = new SimMemory();
+    const source = Uint8Array.of(1, 2, 3);
+    const [one, other] = [memory.copy(source), memory.copy(source)];
+    one.fill(9);
+    expect([source, one, other]).toEqual([
+      Uint8Array.of(1, 2, 3),
+      Uint8Array.of(9, 9, 9),
+      Uint8Array.of(1, 2, 3),
+    ]);
   });
 });
