@@ -16,12 +16,11 @@ export interface Prng {
   fork(label: string): Prng;
 }
 
-/** @param onDraw  told of every draw, for the check of determinism */
-export function createPrng(
-  seed: number,
-  onDraw?: (label: string, value: number) => void,
-  path = '',
-): Prng {
+/** Told of every draw: its label with the labels of its forks before it, and what came. */
+export type OnDraw = (label: string, value: number) => void;
+
+/** @param onDraw  for the check of determinism */
+export function createPrng(seed: number, onDraw?: OnDraw, path = ''): Prng {
   const counters = new Map<string, { hash: number; count: number }>();
   const draw = (label: string): number => {
     let counter = counters.get(label);

@@ -20,6 +20,6 @@ export function replayCommand(scenario: string | undefined, flags: RunFlags, see
   return words.map(quoted).join(' ');
 }
 
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return /^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,11 +1,12 @@
 /** What `--out-dir` keeps of a run: every event as NDJSON, and the summary. */
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { PlayResult } from '../scenario/play.js';
 import type { DriverName, FaultKind, Plan } from '../scenario/types.js';
 import { bodyOf, encodeEvent, type RunEventBody } from '../verdict/events.js';
+import { version } from './version.js';
 
 export class RunFiles implements Disposable {
   readonly #dir: string;
@@ -46,7 +47,7 @@ export class RunFiles implements Disposable {
 }
 
 /** Errors: usage, when the directory cannot be made or written to. */
-function openIn(dir: string, name: string): number {
+export function openIn(dir: string, name: string): number {
   try {
     mkdirSync(dir, { recursive: true });
     return openSync(join(dir, name), 'w');
@@ -54,9 +55,4 @@ function openIn(dir: string, name: string): number {
     const { message } = toErrorData(error);
     throw new LockstepError('usage', `--out-dir: ${dir}: cannot be written to (${message})`);
   }
-}
-
-function version(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -1,83 +1,100 @@
-/** `lockstep sweep`: many drawn runs in virtual time, over the cores. */
-import { availableParallelism } from 'node:os';
-import type { Command } from 'commander';
-import { parseCount } from '../base/units.js';
-import { sweep, SweepTally, type SweepSummary } from '../sim/sweep.js';
+/** `lockstep sweep`: many seeds in virtual time, over the cores. */
+import { Option, type Command } from 'commander';
+import { renderSweep } from '../report/sweep.js';
+import { seedsOf, sweep } from '../sim/sweep.js';
+import { isFinding, SweepTally, type SweepEnd, type SweepSummary } from '../verdict/sweep.js';
 import { EXIT } from '../verdict/types.js';
-
-interface SweepFlags {
-  readonly seeds: string;
-  readonly seed: string;
-  readonly cores?: string;
-  readonly json?: boolean;
-}
-
-const PROGRESS_EVERY_MS = 200;
+import { SweepFiles } from './sweep-files.js';
+import { SweepProgress } from './sweep-progress.js';
+import { replaySeed, sweepRequest, type SweepFlags, type SweepRequest } from './sweep-request.js';
 
 export function addSweepCommand(program: Command): void {
   program
     .command('sweep')
-    .description('play many runs drawn from seeds, in virtual time, and check every invariant')
-    .requiredOption('--seeds <n>', 'how many')
+    .description('play many seeds in virtual time and check every invariant')
+    .argument('[scenario]', 'a scenario file (YAML); without one, runs drawn as a whole')
+    .option('--seeds <n>', 'how many')
     .option('--seed <first>', 'the first one', '1')
     .option('--cores <n>', 'threads; default: all cores')
+    .option('--time-limit <duration>', 'end then; without --seeds: as many as fit')
+    .option('--until-plateau <n>', 'end when this many seeds in a row showed nothing new')
+    .option('--keep-going', 'go on after a seed that failed')
+    .addOption(
+      new Option('--conditions <which>', 'links and disks of a scenario; default: calm').choices([
+        'calm',
+        'drawn',
+      ]),
+    )
+    .option('--check-determinism', 'play every seed twice, in two threads and orders')
+    .option('--beyond-quorum', 'allow faults beyond what the cluster tolerates')
+    .option('--shard <i/n>', 'only these of the seeds: 3/16 is the third of sixteen shards')
+    .option('--scaling', 'measure the same seeds on one core first')
     .option('--json', 'print the summary alone')
+    .option('--junit <file>', 'write a JUnit report there')
+    .option('--out-dir <dir>', 'keep the summary and the events of failed seeds there')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
-    .action(async (flags: SweepFlags) => {
-      process.exitCode = await runSweep(flags);
+    .action(async (scenario: string | undefined, flags: SweepFlags) => {
+      process.exitCode = await runSweep(scenario, flags);
     });
 }
 
-async function runSweep(flags: SweepFlags): Promise<number> {
-  const seeds = parseCount('--seeds', flags.seeds, { min: 1 });
-  const first = parseCount('--seed', flags.seed, { min: 0 });
-  const cores = parseCount('--cores', flags.cores ?? availableParallelism(), { min: 1, max: 256 });
-  const abort = new AbortController();
-  const interrupt = (): void => {
-    abort.abort();
-  };
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
-  const tally = new SweepTally((seed) => `lockstep sweep --seeds 1 --seed ${seed}`);
-  const startedAt = performance.now();
-  let drawnAt = startedAt;
-  const { stderr } = process;
-  await sweep({
-    first,
-    seeds,
-    cores,
-    signal: abort.signal,
-    onReport: (report) => {
-      tally.add(report);
-      if (!stderr.isTTY || performance.now() - drawnAt < PROGRESS_EVERY_MS) return;
-      drawnAt = performance.now();
-      stderr.write(`\r\u001b[K${tally.seeds} of ${seeds} seeds`);
-    },
-  });
-  if (stderr.isTTY) stderr.write('\r\u001b[K');
-  process.off('SIGINT', interrupt);
-  process.off('SIGTERM', interrupt);
-  const summary = tally.summary(performance.now() - startedAt, tally.seeds === seeds);
-  const text = flags.json === true ? `${JSON.stringify(summary)}\n` : sweepText(summary, cores);
+async function runSweep(scenario: string | undefined, flags: SweepFlags): Promise<number> {
+  const request = sweepRequest(scenario, flags);
+  const files = new SweepFiles(flags);
+  const keepGoing = flags.keepGoing === true;
+  const alone = flags.scaling === true ? await once({ ...request, cores: 1 }, { keepGoing }) : null;
+  const all = await once(request, { keepGoing });
+  const summary: SweepSummary =
+    alone === null ? all : { ...all, scaling: [measured(1, alone), measured(request.cores, all)] };
+  await files.ended(summary, request.subject);
+  const text = flags.json === true ? `${JSON.stringify(summary)}\n` : renderSweep(summary);
   process.stdout.write(text);
   return EXIT[summary.verdict];
 }
 
-function sweepText(summary: SweepSummary, cores: number): string {
-  const count = (value: number): string => value.toLocaleString('en');
-  const lines = summary.failed.flatMap(({ seed, property, text, replay }) => [
-    `seed ${seed}  ${property}: ${text}`,
-    `  replay: ${replay}`,
-  ]);
-  const faults = Object.entries(summary.coverage).map(([kind, times]) => `${kind} ${count(times)}`);
-  const { wallSeconds, seedsPerSecond, simulatedSeconds, timesRealTime } = summary;
-  return `${[
-    ...lines,
-    `faults  ${faults.length === 0 ? 'none' : faults.join(', ')}`,
-    `time    ${wallSeconds} s on ${cores} cores, ${count(seedsPerSecond)} seeds/s; ` +
-      `${count(simulatedSeconds)} virtual seconds, ${count(timesRealTime)} x real time`,
-    '',
-    `${summary.verdict}: ${count(summary.seeds)} seeds, ${count(summary.failed.length)} failed`,
-  ].join('\n')}\n`;
+function measured(cores: number, { seedsPerSecond }: SweepSummary) {
+  return { cores, seedsPerSecond };
+}
+
+async function once(
+  { asked, subject, cores, shard }: SweepRequest,
+  { keepGoing }: { readonly keepGoing: boolean },
+): Promise<SweepSummary> {
+  const abort = new AbortController();
+  let ended: SweepEnd = 'seeds';
+  const end = (by: SweepEnd): void => {
+    if (!abort.signal.aborted) ended = by;
+    abort.abort();
+  };
+  const interrupt = (): void => {
+    end('signal');
+  };
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  const { first, seeds, timeLimitMs, untilPlateau } = asked;
+  const limit = timeLimitMs === null ? null : setTimeout(() => end('timeLimit'), timeLimitMs);
+  const tally = new SweepTally((seed) => replaySeed(asked, seed));
+  const startedAt = performance.now();
+  using _ = new SweepProgress(process.stderr, tally, seeds, shard?.of ?? 1);
+  try {
+    await sweep({
+      subject,
+      cores,
+      seeds: seedsOf(first, seeds, shard),
+      checkDeterminism: asked.checkDeterminism,
+      signal: abort.signal,
+      onReport: (report) => {
+        tally.add(report);
+        if (report.failure !== null && isFinding(report.failure) && !keepGoing) end('failure');
+        else if (untilPlateau !== null && tally.withoutNewCell >= untilPlateau) end('plateau');
+        return !abort.signal.aborted;
+      },
+    });
+  } finally {
+    if (limit !== null) clearTimeout(limit);
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+  return tally.summary(performance.now() - startedAt, ended, asked);
 }

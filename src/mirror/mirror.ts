@@ -24,6 +24,7 @@ import type {
   MirrorCursor,
   MirrorStatus,
   Opening,
+  OpeningPhase,
   OriginFrame,
   SkipEncoding,
 } from './types.js';
@@ -179,6 +180,11 @@ export class Mirror {
       this.#outbox.command({ type: 'credit', opening, deliverySeq: this.#live.takeCredit() });
     }
     return this.#outbox.drain();
+  }
+
+  /** Null while there is no opening. */
+  get phase(): OpeningPhase | null {
+    return this.#live?.phase ?? null;
   }
 
   status(): MirrorStatus {

@@ -14,7 +14,14 @@ import type { Outbox } from './outbox.js';
 import type { MirrorTicks } from './pacing.js';
 import type { MirrorPorts, Proposal } from './ports.js';
 import { SkipJob } from './skip-job.js';
-import type { MirrorCause, MirrorCursor, Opening, OriginFrame, SkipEncoding } from './types.js';
+import type {
+  MirrorCause,
+  MirrorCursor,
+  Opening,
+  OpeningPhase,
+  OriginFrame,
+  SkipEncoding,
+} from './types.js';
 
 /** Why an opening cannot go on. */
 export interface Ending {
@@ -68,6 +75,12 @@ export class LiveOpening {
 
   get isSetUp(): boolean {
     return this.#isSetUp;
+  }
+
+  get phase(): OpeningPhase {
+    if (this.#skip !== null && !this.#skip.done) return 'skipping';
+    if (this.#isSetUp) return 'receiving';
+    return this.#answer === null ? 'requested' : 'settingUp';
   }
 
   get silentTicks(): number {

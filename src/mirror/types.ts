@@ -140,6 +140,9 @@ export type MirrorEvent =
       readonly reason: string;
     };
 
+/** Where an opening stands: unanswered, being set up, moving over a gap, taking deliveries. */
+export type OpeningPhase = 'requested' | 'settingUp' | 'skipping' | 'receiving';
+
 export interface MirrorStatus {
   readonly condition: MirrorCondition;
   readonly lag: number;

@@ -8,7 +8,7 @@ import { UNCOMMITTED_BYTES_MAX } from '../base/limits.js';
 import type { Member } from '../base/member.js';
 import type { Prng } from '../base/prng.js';
 import { Mirror } from '../mirror/mirror.js';
-import type { SkipEncoding } from '../mirror/types.js';
+import type { OpeningPhase, SkipEncoding } from '../mirror/types.js';
 import { Raft, type RaftLimits } from '../raft/raft.js';
 import type { Batch, Entry, ProposeResult, RaftJournal } from '../raft/types.js';
 import { expectedOf, KIND_IDENTITY, recordKind, viewOf } from '../stream/layout.js';
@@ -117,6 +117,11 @@ export class Replica {
 
   get skipsAccepted(): number {
     return this.#mirror.skipsAccepted;
+  }
+
+  /** Where the mirror's opening stands; null: there is none. */
+  get openingPhase(): OpeningPhase | null {
+    return this.#mirror.phase;
   }
 
   /** Messages that the store took, skips not counted. */

@@ -15,7 +15,11 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The first issue; a key that is not known goes before what is missing because of it. */
-export function issueError(issues: readonly Issue[], raw: unknown): LockstepError {
+export function issueError(
+  issues: readonly Issue[],
+  raw: unknown,
+  schema: z.core.$ZodType = scenarioSchema,
+): LockstepError {
   const flat = issues.map(innermost);
   const issue = flat.find(({ code }) => code === 'unrecognized_keys') ?? flat[0]!;
   const path = pathText(issue.path);
@@ -24,7 +28,7 @@ export function issueError(issues: readonly Issue[], raw: unknown): LockstepErro
     return refusal(path, found, expectation(issue, found));
   }
   const [key = ''] = issue.keys;
-  const expected = `a known key${nearest(key, knownKeys(issue.path))}`;
+  const expected = `a known key${nearest(key, knownKeys(schema, issue.path))}`;
   const { message } = refusal(path, key, expected);
   const where = path === '' ? plain(key) : `${path}.${plain(key)}`;
   return new LockstepError('usage', message, { where, expected });
@@ -91,9 +95,9 @@ interface SchemaPart {
   unwrap?(): SchemaPart;
 }
 
-/** Keys that the schema knows at a path. */
-function knownKeys(path: readonly PropertyKey[]): string[] {
-  let part: SchemaPart | undefined = scenarioSchema as unknown as SchemaPart;
+/** Keys that a schema knows at a path. */
+function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  let part: SchemaPart | undefined = schema as unknown as SchemaPart;
   for (const step of path) {
     part = typeof step === 'number' ? part?.element : part?.shape?.[step];
     // Of an optional part the inside; of a union the mapping. A list unwraps to its elements too.

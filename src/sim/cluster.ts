@@ -14,14 +14,25 @@ import type { FaultPlan, Plan } from '../scenario/types.js';
 import { copyReport } from '../verdict/copy.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { CALM, type Conditions } from './conditions.js';
+import { faultCell } from './coverage.js';
 import type { SimNode } from './node.js';
+import type { Taps } from './taps.js';
 import { SimWorld } from './world.js';
 
 type FaultState = Extract<ClusterEvent, { kind: 'fault' }>['state'];
 
+export interface SimOptions {
+  /** Not given: calm. */
+  readonly conditions?: Conditions;
+  readonly taps?: Taps | undefined;
+  /** Told of the cell that each fault meets as it falls. */
+  readonly onFault?: (cell: string) => void;
+}
+
 export class SimCluster implements RunningCluster {
   readonly #plan: Plan;
   readonly #onEvent: (event: ClusterEvent) => void;
+  readonly #onFault: ((cell: string) => void) | undefined;
   readonly #world: SimWorld;
   readonly #budget: FaultBudget;
   readonly #arms: ReadonlyMap<Slot, Arms>;
@@ -31,14 +42,14 @@ export class SimCluster implements RunningCluster {
 
   constructor(
     plan: Plan,
-    options: {
+    options: SimOptions & {
       readonly hasher: Hasher;
       readonly onEvent: (event: ClusterEvent) => void;
-      readonly conditions?: Conditions;
     },
   ) {
     this.#plan = plan;
     this.#onEvent = options.onEvent;
+    this.#onFault = options.onFault;
     const words = new Int32Array(FaultBudget.wordsFor(plan.faults.length));
     const tolerated = FaultBudget.tolerated(plan.replicas, plan.beyondQuorum);
     this.#budget = new FaultBudget(words, tolerated);
@@ -47,6 +58,7 @@ export class SimCluster implements RunningCluster {
       conditions: options.conditions ?? CALM,
       hasher: options.hasher,
       onEvent: options.onEvent,
+      taps: options.taps,
       armed: (node, view) => {
         this.#fireDue(node, view);
       },
@@ -138,7 +150,7 @@ export class SimCluster implements RunningCluster {
     const { action } = fault;
     if (action.kind === 'dropConsumer') {
       const dropped = this.#world.origin.service.dropConsumer();
-      if (dropped && this.#budget.claim(at)) this.#tell(fault, null, 'installed');
+      if (dropped && this.#budget.claim(at)) this.#fell(fault, null);
       return dropped;
     }
     const node = this.#target(fault);
@@ -168,7 +180,7 @@ export class SimCluster implements RunningCluster {
     node.settle();
     if (fault.action.kind === 'dropConsumer') {
       this.#world.origin.service.dropConsumer();
-      this.#tell(fault, null, 'installed');
+      this.#fell(fault, null);
       return;
     }
     this.#enact(fault, node, (input) => {
@@ -183,7 +195,7 @@ export class SimCluster implements RunningCluster {
       this.#tell(fault, node.slot, 'skipped', OVER_BUDGET);
       return;
     }
-    this.#tell(fault, node.slot, 'installed');
+    this.#fell(fault, node);
     switch (action.kind) {
       case 'kill':
         this.#kill(node);
@@ -221,6 +233,12 @@ export class SimCluster implements RunningCluster {
       this.#budget.mend(position);
       this.#tell(fault, node.slot, 'healed');
     });
+  }
+
+  /** Before it changes its target. */
+  #fell(fault: FaultPlan, node: SimNode | null): void {
+    this.#onFault?.(faultCell(fault.action.kind, node));
+    this.#tell(fault, node?.slot ?? null, 'installed');
   }
 
   #tell(fault: FaultPlan, slot: Slot | null, state: FaultState, reason?: string): void {

@@ -4,7 +4,7 @@
  * wait. A fault may strike in the middle of a turn: it dies there, or is held up and goes on later.
  */
 import type { ErrorData } from '../base/errors.js';
-import { createPrng, type Prng } from '../base/prng.js';
+import type { Prng } from '../base/prng.js';
 import { TICK_MS } from '../base/limits.js';
 import type { Hasher } from '../base/hasher.js';
 import type { Member, Slot } from '../base/member.js';
@@ -57,6 +57,8 @@ export interface NodeOptions {
   readonly plan: WorldPlan;
   readonly conditions: Conditions;
   readonly hasher: Hasher;
+  /** Of this slot alone. */
+  readonly prng: Prng;
   readonly outputs: NodeOutputs;
 }
 
@@ -93,7 +95,7 @@ export class SimNode implements Watched {
     this.#agenda = options.agenda;
     this.slot = options.slot;
     this.member = options.member;
-    this.#prng = createPrng(options.plan.seed).fork(options.slot);
+    this.#prng = options.prng;
     const { driftPerMille } = options.conditions;
     this.#clockRate = 1_000 + this.#prng.between('drift', -driftPerMille, driftPerMille);
     this.disk = new MemoryDisk(

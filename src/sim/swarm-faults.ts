@@ -1,6 +1,7 @@
 /** Carries out the faults of a drawn run on its world, and takes all of them back. */
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { ClusterEvent } from '../scenario/driver.js';
+import { Coverage, faultCell } from './coverage.js';
 import type { SimNode } from './node.js';
 import {
   faultId,
@@ -12,6 +13,16 @@ import {
 } from './swarm.js';
 import type { SimWorld } from './world.js';
 
+/** Kinds that hit the origin or all members, whoever their target is. */
+const IMPERSONAL: ReadonlySet<SwarmKind> = new Set([
+  'killAll',
+  'partition',
+  'dropConsumer',
+  'refuseOpening',
+  'loseDeliveries',
+  'repeatDeliveries',
+  'stallOrigin',
+]);
 const REFUSED = toErrorData(new LockstepError('overrun', 'the origin has no room for a consumer'));
 
 export class SwarmFaults {
@@ -19,6 +30,7 @@ export class SwarmFaults {
   readonly #onEvent: (event: ClusterEvent) => void;
   /** Faults that fell, by kind; one that had no target is not counted. */
   readonly installed = new Map<SwarmKind, number>();
+  readonly coverage = new Coverage();
   /** How many cuts lie on each direction of each pair, so that two that overlap mend in turn. */
   readonly #cuts = new Map<string, number>();
   #healed = false;
@@ -65,6 +77,8 @@ export class SwarmFaults {
   #install({ target, action }: SwarmFault, id: string): void {
     const world = this.#world;
     const node = target === 'leader' ? world.leader() : world.nodes[target]!;
+    const on = IMPERSONAL.has(action.kind) ? null : node;
+    const cell = node === null ? '' : faultCell(action.kind, on);
     const strikes = node !== null && this.#enact(node, action);
     const at = { id, slot: node?.slot ?? null, atMs: world.nowMs };
     this.#onEvent(
@@ -73,6 +87,7 @@ export class SwarmFaults {
         : { kind: 'fault', ...at, state: 'skipped', reason: 'nothing to strike at this moment' },
     );
     if (!strikes) return;
+    this.coverage.met(cell);
     this.installed.set(action.kind, (this.installed.get(action.kind) ?? 0) + 1);
   }
 

@@ -8,23 +8,13 @@ import type { Hasher } from '../base/hasher.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { copyReport } from '../verdict/copy.js';
 import { judge } from '../verdict/judge.js';
-import { drawSwarm, type SwarmPlan } from './swarm.js';
+import type { SeedFailure, SeedReport } from '../verdict/sweep.js';
+import type { SwarmPlan } from './swarm.js';
 import { SwarmFaults } from './swarm-faults.js';
 import type { Taps } from './taps.js';
 import { SimWorld } from './world.js';
 
-/** Why a seed failed. `property` is an invariant's name, `mirror: …`, `catch-up` or `harness`. */
-export interface SwarmFailure {
-  readonly verdict: 'violated' | 'stalled' | 'harness';
-  readonly property: string;
-  readonly text: string;
-}
-
-export interface SwarmReport {
-  readonly seed: number;
-  /** Null: held. */
-  readonly failure: SwarmFailure | null;
-  readonly simulatedMs: number;
+export interface SwarmReport extends SeedReport {
   /** Faults that fell, by kind. */
   readonly installed: Readonly<Record<string, number>>;
 }
@@ -40,16 +30,6 @@ export function catchUpLimitMs({ timeScale, origin, safetyMs }: SwarmPlan): numb
   return CATCH_UP_MS + CATCH_UP_UPSTREAM_MS * timeScale + safetyMs + left;
 }
 
-/** A seed that fails is played again: what does not come twice is a fault of lockstep. */
-export async function runSeed(seed: number, hasher: Hasher): Promise<SwarmReport> {
-  const report = await runSwarm(drawSwarm(seed), hasher);
-  if (report.failure === null) return report;
-  const again = await runSwarm(drawSwarm(seed), hasher);
-  if (again.failure?.text === report.failure.text) return report;
-  const text = `not the same twice: ${report.failure.text}; ${again.failure?.text ?? 'held'}`;
-  return { ...report, failure: { verdict: 'harness', property: 'determinism', text } };
-}
-
 /** @param onEvent  told of every event as it comes */
 export async function runSwarm(
   plan: SwarmPlan,
@@ -57,7 +37,7 @@ export async function runSwarm(
   onEvent?: (event: ClusterEvent) => void,
   taps?: Taps,
 ): Promise<SwarmReport> {
-  let failure: SwarmFailure | null = null;
+  let failure: SeedFailure | null = null;
   const told = (event: ClusterEvent): void => {
     onEvent?.(event);
     if (event.kind !== 'violation') return;
@@ -66,7 +46,7 @@ export async function runSwarm(
   const { conditions, fates } = plan;
   const world = new SimWorld({ plan, conditions, hasher, onEvent: told, fates, taps });
   const faults = new SwarmFaults(world, told);
-  const failed = (): SwarmFailure | null => failure;
+  const failed = (): SeedFailure | null => failure;
   try {
     failure = playPhases(plan, world, faults, failed) ?? failed();
     failure ??= await judgeCore(plan, world, hasher);
@@ -74,15 +54,16 @@ export async function runSwarm(
     failure = { verdict: 'harness', property: 'harness', text: toErrorData(error).message };
   }
   const installed = Object.fromEntries(faults.installed);
-  return { seed: plan.seed, failure, simulatedMs: world.nowMs, installed };
+  const { cells } = faults.coverage;
+  return { seed: plan.seed, failure, simulatedMs: world.nowMs, cells, installed };
 }
 
 function playPhases(
   plan: SwarmPlan,
   world: SimWorld,
   faults: SwarmFaults,
-  failed: () => SwarmFailure | null,
-): SwarmFailure | null {
+  failed: () => SeedFailure | null,
+): SeedFailure | null {
   world.origin.serve();
   faults.schedule(plan);
   while (world.nowMs < plan.safetyMs && failed() === null) world.run(STEP_MS);
@@ -99,7 +80,7 @@ function isCaughtUp({ core }: SwarmPlan, { nodes, origin }: SimWorld): boolean {
   return core.every((at) => nodes[at]!.replica!.store.lastSeq >= origin.content.last);
 }
 
-function stalled(plan: SwarmPlan, world: SimWorld): SwarmFailure {
+function stalled(plan: SwarmPlan, world: SimWorld): SeedFailure {
   const stands = plan.core.map((at) => {
     const { slot, replica } = world.nodes[at]!;
     return `${slot} ${replica!.log.role} at ${replica!.store.lastSeq}`;
@@ -120,7 +101,7 @@ async function judgeCore(
   { core }: SwarmPlan,
   { nodes, origin }: SimWorld,
   hasher: Hasher,
-): Promise<SwarmFailure | null> {
+): Promise<SeedFailure | null> {
   const copies = core.map((at) => {
     const { slot, replica } = nodes[at]!;
     const { store } = replica!;

@@ -4,7 +4,7 @@
  * does not move the others. Which kinds of fault may come is drawn too (swarm testing: Groce et
  * al., ISSTA 2012): runs without a kind reach states that it would have hidden.
  */
-import { createPrng, type Prng } from '../base/prng.js';
+import { createPrng, type OnDraw, type Prng } from '../base/prng.js';
 import type { FaultAction, SyntheticOriginPlan } from '../scenario/types.js';
 import { CALM, type Conditions, type LinkConditions } from './conditions.js';
 import type { LinkFate } from './fates.js';
@@ -83,8 +83,8 @@ const SAFETY_MS_MAX = 3_000;
 const FAULTS_MAX = 10;
 const GAP_COUNTS = [1, 7, 300, 9_999, 10_000, 10_001, 20_000, 25_000];
 
-export function drawSwarm(seed: number): SwarmPlan {
-  const prng = createPrng(seed).fork('swarm');
+export function drawSwarm(seed: number, onDraw?: OnDraw): SwarmPlan {
+  const prng = createPrng(seed, onDraw).fork('swarm');
   const replicas = pick(prng, 'replicas', [1, 2, 3, 3, 3, 3, 4, 5, 5]);
   const safetyMs = prng.between('safety', SAFETY_MS_MIN, SAFETY_MS_MAX);
   return {
@@ -117,7 +117,7 @@ function drawOrigin(prng: Prng, safetyMs: number): SyntheticOriginPlan {
   return { kind: 'synthetic', messages, size: prng.between('size', 0, 256), rate, gaps };
 }
 
-function drawConditions(prng: Prng): Conditions {
+export function drawConditions(prng: Prng): Conditions {
   return {
     peers: drawLink(prng.fork('peers')),
     origin: drawLink(prng.fork('origin')),

@@ -1,151 +1,150 @@
 /**
  * Many seeds over the cores: each thread plays whole seeds, one after the other, so that a seed
- * never depends on how many threads there are. Reports come in the order in which they are done.
+ * never depends on how many threads there are. Reports come in the order of the seeds, so that
+ * what a sweep finds first depends on its seeds alone.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
-import { LockstepError, toErrorData } from '../base/errors.js';
-import { decide } from '../verdict/decide.js';
-import type { Verdict } from '../verdict/types.js';
-import type { SwarmReport } from './swarm-run.js';
+import type { SeedReport } from '../verdict/sweep.js';
+import { notTheSame, type SweepSubject } from './seeds.js';
+import { SeedPool } from './seed-pool.js';
+import { firstDifference } from './trace.js';
 
 export interface SweepOptions {
-  readonly first: number;
-  readonly seeds: number;
+  readonly subject: SweepSubject;
+  readonly seeds: Iterable<number>;
   readonly cores: number;
-  /** Seeds under way are finished, no others are begun. */
+  /** Every seed is played twice, on two threads and in two orders, and has to be the same. */
+  readonly checkDeterminism?: boolean;
+  /** No further seeds are begun, and what is under way is given up. */
   readonly signal?: AbortSignal;
-  readonly onReport: (report: SwarmReport) => void;
+  /** False: enough was seen, the sweep ends. */
+  readonly onReport: (report: SeedReport) => boolean;
+  /** The compiled worker, where it is not lockstep's own. */
+  readonly worker?: URL;
 }
 
-/** What one call of a worker plays: these seeds. */
+/** What one call of a worker plays: these seeds, in this order. */
 export interface SweepTask {
-  readonly first: number;
-  readonly seeds: number;
+  readonly subject: SweepSubject;
+  readonly seeds: readonly number[];
+  /** Each seed once, with its trace. */
+  readonly traced: boolean;
 }
 
-/** The summary of a sweep; `coverage` counts the faults that fell, by kind. */
-export interface SweepSummary {
-  readonly schema: 1;
-  readonly verdict: Verdict;
-  readonly seeds: number;
-  readonly failed: readonly {
-    readonly seed: number;
-    readonly property: string;
-    readonly text: string;
-    readonly replay: string;
-  }[];
-  readonly seedsPerSecond: number;
-  readonly simulatedSeconds: number;
-  readonly wallSeconds: number;
-  readonly timesRealTime: number;
-  readonly coverage: Readonly<Record<string, number>>;
+export interface SeedOutcome {
+  readonly report: SeedReport;
+  readonly trace: Uint8Array | null;
 }
 
-const SEEDS_A_TASK = 8;
+/** A drawn run takes milliseconds, a scenario may take seconds. */
+const SEEDS_A_TASK = { drawn: 4, scenario: 1 } as const;
 
-/** Errors: harness, when a worker ends before its seeds do. */
+/** Resolves when the seeds are through, enough was seen, or the signal came. */
 export async function sweep(options: SweepOptions): Promise<void> {
-  const { cores, signal } = options;
-  const pool = new Piscina<SweepTask, readonly SwarmReport[]>({
-    filename: workerFile().href,
-    minThreads: cores,
-    maxThreads: cores,
+  const { cores, signal, checkDeterminism = false } = options;
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  signal?.addEventListener('abort', end);
+  if (signal?.aborted === true) end();
+  const ended = new Promise<void>((resolve) => {
+    ending.signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const tasks = tasksOf(options);
-  // Two tasks a thread: the next one waits there when one is done.
+  await using one = new SeedPool(checkDeterminism ? Math.ceil(cores / 2) : cores, options);
+  await using other = checkDeterminism ? new SeedPool(one.threads, options) : null;
+  const blocks = blocksOf(options.seeds, SEEDS_A_TASK[options.subject.kind]);
+  const ordered = new Ordered(options.onReport, end);
+  let next = 0;
   const feed = async (): Promise<void> => {
-    for (const task of tasks) {
-      if (signal?.aborted === true) return;
-      for (const report of await play(pool, task)) options.onReport(report);
+    while (!ending.signal.aborted) {
+      const block = blocks.next();
+      if (block.done === true) return;
+      const at = next++;
+      const played = other === null ? one.play(block.value) : playTwice(block.value, one, other);
+      const reports = await played;
+      if (ending.signal.aborted) return;
+      ordered.done(at, reports);
     }
   };
+  const feeds = Promise.all(Array.from({ length: one.threads }, feed));
+  // What is given up fails when its pool closes, and nobody waits for it.
+  feeds.catch(() => undefined);
   try {
-    await Promise.all(Array.from({ length: 2 * cores }, feed));
+    if (!ending.signal.aborted) await Promise.race([feeds, ended]);
   } finally {
-    await pool.destroy();
+    signal?.removeEventListener('abort', end);
+    end();
   }
 }
 
-/** Collects what a sweep says. @param replayOf  the command that plays a seed again */
-export class SweepTally {
-  readonly #reports: SwarmReport[] = [];
-  readonly #replayOf: (seed: number) => string;
-
-  constructor(replayOf: (seed: number) => string) {
-    this.#replayOf = replayOf;
-  }
-
-  get seeds(): number {
-    return this.#reports.length;
-  }
-
-  add(report: SwarmReport): void {
-    this.#reports.push(report);
-  }
-
-  /** @param complete  false: it was ended early, so that what was not found may still be there */
-  summary(wallMs: number, complete: boolean): SweepSummary {
-    const reports = this.#reports.sort((one, other) => one.seed - other.seed);
-    const failed = reports.flatMap(({ seed, failure }) =>
-      failure === null ? [] : [{ ...failure, seed }],
-    );
-    const simulatedMs = reports.reduce((sum, report) => sum + report.simulatedMs, 0);
-    const ended = complete ? [] : [{ verdict: 'inconclusive', text: 'ended early' } as const];
-    return {
-      schema: 1,
-      verdict: decide([...failed, ...ended]),
-      seeds: reports.length,
-      failed: failed.map(({ seed, property, text }) => {
-        return { seed, property, text, replay: this.#replayOf(seed) };
-      }),
-      seedsPerSecond: tenths((reports.length * 1_000) / wallMs),
-      simulatedSeconds: tenths(simulatedMs / 1_000),
-      wallSeconds: tenths(wallMs / 1_000),
-      timesRealTime: tenths(simulatedMs / wallMs),
-      coverage: coverageOf(reports),
-    };
-  }
+/** The other pool plays the block backwards, on a thread that never has a task of this one. */
+async function playTwice(
+  seeds: readonly number[],
+  one: SeedPool,
+  other: SeedPool,
+): Promise<readonly SeedReport[]> {
+  const [outcomes, backwards] = await Promise.all([
+    one.trace(seeds),
+    other.trace([...seeds].reverse()),
+  ]);
+  return outcomes.map(({ report, trace }, at) => {
+    const again = backwards[seeds.length - 1 - at]!;
+    // A worker that ended has no trace, and its report says so.
+    if (trace === null) return report;
+    if (again.trace === null) return again.report;
+    const difference = firstDifference(trace, again.trace);
+    return difference === null ? report : { ...report, failure: notTheSame(difference) };
+  });
 }
 
-async function play(
-  pool: Piscina<SweepTask, readonly SwarmReport[]>,
-  task: SweepTask,
-): Promise<readonly SwarmReport[]> {
-  try {
-    return await pool.run(task);
-  } catch (error) {
-    const { first, seeds } = task;
-    const text = `the worker of seeds ${first} to ${first + seeds - 1} ended`;
-    throw new LockstepError('harness', `${text}: ${toErrorData(error).message}`);
-  }
-}
+/** Hands reports on in the order of their blocks; as few wait as threads are ahead of one. */
+class Ordered {
+  readonly #onReport: (report: SeedReport) => boolean;
+  readonly #end: () => void;
+  readonly #waiting = new Map<number, readonly SeedReport[]>();
+  #next = 0;
+  #ended = false;
 
-function* tasksOf({ first, seeds }: SweepOptions): Generator<SweepTask> {
-  for (let done = 0; done < seeds; done += SEEDS_A_TASK) {
-    yield { first: first + done, seeds: Math.min(SEEDS_A_TASK, seeds - done) };
+  constructor(onReport: (report: SeedReport) => boolean, end: () => void) {
+    this.#onReport = onReport;
+    this.#end = end;
   }
-}
 
-function coverageOf(reports: readonly SwarmReport[]): Record<string, number> {
-  const coverage = new Map<string, number>();
-  for (const { installed } of reports) {
-    for (const [kind, count] of Object.entries(installed)) {
-      coverage.set(kind, (coverage.get(kind) ?? 0) + count);
+  done(at: number, reports: readonly SeedReport[]): void {
+    this.#waiting.set(at, reports);
+    for (;;) {
+      const due = this.#waiting.get(this.#next);
+      if (due === undefined) return;
+      this.#waiting.delete(this.#next++);
+      for (const report of due) {
+        if (this.#ended) return;
+        if (this.#onReport(report)) continue;
+        this.#ended = true;
+        this.#end();
+      }
     }
   }
-  return Object.fromEntries([...coverage].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10;
+function* blocksOf(seeds: Iterable<number>, size: number): Generator<readonly number[]> {
+  let block: number[] = [];
+  for (const seed of seeds) {
+    block.push(seed);
+    if (block.length < size) continue;
+    yield block;
+    block = [];
+  }
+  if (block.length > 0) yield block;
 }
 
-/** The compiled worker, also when this file itself runs from its source (under a test runner). */
-function workerFile(): URL {
-  const source = import.meta.url.endsWith('.ts');
-  const file = new URL(`${source ? '../../dist' : '../..'}/workers/simulation.js`, import.meta.url);
-  if (existsSync(fileURLToPath(file))) return file;
-  throw new LockstepError('harness', 'worker simulation.js is not built: npm run build');
+/**
+ * Seeds from `first` on; of a shard those at its positions, whoever plays the others.
+ * @param count  null: without end
+ * @param shard  the `index`-th of `of`, from 1
+ */
+export function* seedsOf(
+  first: number,
+  count: number | null,
+  shard: { readonly index: number; readonly of: number } | null,
+): Generator<number> {
+  const { index, of } = shard ?? { index: 1, of: 1 };
+  for (let at = index - 1; count === null || at < count; at += of) yield first + at;
 }

@@ -2,6 +2,7 @@
  * What may be heard of a simulation while it runs, beside its events. A tap only listens: with or
  * without it the same happens.
  */
+import type { OnDraw } from '../base/prng.js';
 import type { ConductorOrder } from '../election/conductor.js';
 import type { OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Message } from '../raft/types.js';
@@ -29,4 +30,6 @@ export interface Taps {
   readonly onCrossing?: ((crossing: Crossing) => void) | undefined;
   /** A fate of a message struck, given or drawn. */
   readonly onFate?: ((fate: LinkFate) => void) | undefined;
+  /** Told of every draw of the world. */
+  readonly onDraw?: OnDraw | undefined;
 }

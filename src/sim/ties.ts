@@ -3,7 +3,7 @@
  * with the conductor. Each has draws of its own, by its name, and its own fates.
  */
 import type { Member, Slot } from '../base/member.js';
-import { createPrng } from '../base/prng.js';
+import type { Prng } from '../base/prng.js';
 import type { ConductorOrder, MemberView } from '../election/conductor.js';
 import type { OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Message } from '../raft/types.js';
@@ -26,7 +26,8 @@ export interface Ties {
 
 export interface TieOptions {
   readonly agenda: Agenda;
-  readonly seed: number;
+  /** Of the links alone. */
+  readonly draws: Prng;
   readonly conditions: Conditions;
   readonly nodes: readonly SimNode[];
   readonly fates: readonly LinkFate[];
@@ -45,8 +46,7 @@ type MakeLink = <T>(
 ) => SimLink<T>;
 
 export function tieAll(options: TieOptions): ReadonlyMap<Slot, Ties> {
-  const { agenda, conditions, nodes, fates, taps } = options;
-  const draws = createPrng(options.seed).fork('links');
+  const { agenda, conditions, nodes, fates, taps, draws } = options;
   const link: MakeLink = (from, to, kind, ends) => {
     const name = `${from} to ${to}`;
     const own = { name, given: fates, onFate: taps.onFate };

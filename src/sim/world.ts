@@ -6,7 +6,7 @@
  */
 import type { Hasher } from '../base/hasher.js';
 import { memberOf, slotsOf, type Member, type Slot } from '../base/member.js';
-import { createPrng } from '../base/prng.js';
+import { createPrng, type Prng } from '../base/prng.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
 import type { Role } from '../raft/types.js';
 import type { Replica } from '../replica/replica.js';
@@ -75,9 +75,14 @@ export class SimWorld {
     const slots = slotsOf(plan.replicas);
     const members = slots.map((slot) => memberOf(slot, 1));
     const outputs = this.#outputs();
+    const prng = createPrng(plan.seed, taps.onDraw);
     this.nodes = slots.map((slot, at) => {
       const member = members[at]!;
-      return new SimNode({ agenda, slot, member, members, plan, conditions, hasher, outputs });
+      const own = prng.fork(slot);
+      return new SimNode({
+        ...{ agenda, slot, member, members, plan },
+        ...{ conditions, hasher, outputs, prng: own },
+      });
     });
     this.origin = new SimOrigin(agenda, plan, hasher, {
       send: ({ to, frame }) => {
@@ -97,13 +102,13 @@ export class SimWorld {
     const conducts = plan.election !== 'timers' && plan.replicas > 1;
     this.#conductor = conducts ? new Conductor({ members, ...CONDUCTOR }) : null;
     this.#ties = tieAll({
-      ...{ agenda, conditions, fates, taps, seed: plan.seed, nodes: this.nodes },
+      ...{ agenda, conditions, fates, taps, draws: prng.fork('links'), nodes: this.nodes },
       toOrigin: (from, command) => this.origin.command(from, command),
       toConductor: (view) => this.#conductor?.view(view, agenda.nowMs),
       order: (node, order) => this.#order(node, order),
     });
     this.#seen = new Map(slots.map((slot) => [slot, neverSeen()]));
-    this.#begin(plan);
+    this.#begin(prng.fork('start'));
   }
 
   get nowMs(): number {
@@ -181,8 +186,7 @@ export class SimWorld {
   }
 
   /** Members start at different moments of a tick. */
-  #begin(plan: WorldPlan): void {
-    const prng = createPrng(plan.seed).fork('start');
+  #begin(prng: Prng): void {
     for (const node of this.nodes) {
       this.agenda.after(prng.below(node.slot, 10_000), () => this.restart(node));
     }

@@ -82,20 +82,21 @@ export type RunEvent = Stamp & RunEventBody;
  */
 export function encodeEvent(at: number, body: RunEventBody): string {
   const { kind, ...fields } = body;
-  const rest = encode(fields);
+  const rest = canonicalText(fields);
   const stamp = `"schema":${EVENT_SCHEMA},"at":${JSON.stringify(at)}`;
   const head = `{${stamp},"kind":${JSON.stringify(kind)}`;
   return rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`;
 }
 
-function encode(value: unknown): string {
+/** Any value as JSON in one line, keys by name at every depth, 64-bit values as decimal strings. */
+export function canonicalText(value: unknown): string {
   if (typeof value === 'bigint') return `"${value}"`;
-  if (Array.isArray(value)) return `[${value.map(encode).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, field]) => `${JSON.stringify(name)}:${encode(field)}`);
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`);
   return `{${fields.join(',')}}`;
 }
 

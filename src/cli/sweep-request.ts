@@ -1,0 +1,117 @@
+/** What the flags of a sweep ask for, checked as a whole before anything starts. */
+import { availableParallelism } from 'node:os';
+import { LockstepError, usageError } from '../base/errors.js';
+import { parseCount, parsePositiveDuration } from '../base/units.js';
+import type { SweepSubject } from '../sim/seeds.js';
+import type { SweepAsked } from '../verdict/sweep.js';
+import { quoted } from './replay-command.js';
+import { planOf } from './run.js';
+import { version } from './version.js';
+
+export interface SweepFlags {
+  readonly seeds?: string;
+  readonly seed: string;
+  readonly cores?: string;
+  readonly timeLimit?: string;
+  readonly untilPlateau?: string;
+  readonly keepGoing?: boolean;
+  readonly conditions?: 'calm' | 'drawn';
+  readonly checkDeterminism?: boolean;
+  readonly beyondQuorum?: boolean;
+  readonly shard?: string;
+  readonly scaling?: boolean;
+  readonly json?: boolean;
+  readonly junit?: string;
+  readonly outDir?: string;
+}
+
+export interface SweepRequest {
+  readonly asked: SweepAsked;
+  readonly subject: SweepSubject;
+  readonly cores: number;
+  readonly shard: Shard | null;
+}
+
+/** The `index`-th of `of`, from 1. */
+interface Shard {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Errors: usage, with the first flag that is wrong. */
+export function sweepRequest(scenario: string | undefined, flags: SweepFlags): SweepRequest {
+  const seeds = flags.seeds === undefined ? null : parseCount('--seeds', flags.seeds, { min: 1 });
+  const first = parseCount('--seed', flags.seed, { min: 0 });
+  const cores = parseCount('--cores', flags.cores ?? availableParallelism(), { min: 1, max: 256 });
+  const { timeLimit, untilPlateau } = flags;
+  const plateau =
+    untilPlateau === undefined ? null : parseCount('--until-plateau', untilPlateau, { min: 1 });
+  const limitMs = timeLimit === undefined ? null : parsePositiveDuration('--time-limit', timeLimit);
+  if (seeds === null && plateau === null && limitMs === null) {
+    throw refused('sweep: give --seeds, --time-limit or --until-plateau, or it has no end');
+  }
+  if (seeds !== null && first + seeds - 1 > Number.MAX_SAFE_INTEGER) {
+    throw usageError('--seed', flags.seed, 'a first seed that leaves the last below 2^53');
+  }
+  if (flags.scaling === true && seeds === null) {
+    throw refused('--scaling: give --seeds, so that every number of cores plays the same ones');
+  }
+  const shard = flags.shard === undefined ? null : shardOf(flags.shard, seeds);
+  const subject = subjectOf(scenario, flags);
+  return {
+    cores,
+    shard,
+    subject,
+    asked: {
+      version: version(),
+      scenario: scenario ?? null,
+      conditions: subject.kind === 'drawn' ? 'drawn' : subject.conditions,
+      beyondQuorum: flags.beyondQuorum === true,
+      checkDeterminism: flags.checkDeterminism === true,
+      first,
+      seeds,
+      untilPlateau: plateau,
+      timeLimitMs: limitMs,
+      shard: flags.shard ?? null,
+    },
+  };
+}
+
+function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubject {
+  const { conditions, beyondQuorum } = flags;
+  if (scenario !== undefined) {
+    const fields = beyondQuorum === true ? { beyondQuorum } : {};
+    const plan = planOf(scenario, { on: 'sim', fault: [], ...fields });
+    return { kind: 'scenario', plan, conditions: conditions ?? 'calm' };
+  }
+  if (conditions !== undefined) {
+    throw refused('--conditions: only for a scenario file; drawn runs draw theirs');
+  }
+  return { kind: 'drawn' };
+}
+
+function shardOf(text: string, seeds: number | null): Shard {
+  const match = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text);
+  const [index, of] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === null || index > of) {
+    throw usageError('--shard', text, 'a shard such as 3/16, the third of sixteen');
+  }
+  if (seeds !== null && of > seeds) {
+    throw usageError('--shard', text, `one of at most ${seeds} shards, as there are seeds`);
+  }
+  return { index, of };
+}
+
+/** Plays one seed of a sweep again. */
+export function replaySeed({ scenario, conditions, beyondQuorum }: SweepAsked, seed: number) {
+  const words = ['lockstep', 'sweep'];
+  if (scenario !== null) words.push(scenario);
+  if (scenario !== null && conditions !== 'calm') words.push('--conditions', conditions);
+  if (beyondQuorum) words.push('--beyond-quorum');
+  words.push('--seeds', '1', '--seed', String(seed));
+  return words.map(quoted).join(' ');
+}
+
+function refused(text: string): LockstepError {
+  return new LockstepError('usage', text);
+}

@@ -1,0 +1,58 @@
+/** A sweep for people: failed seeds first, then what was seen, then the verdict. */
+import type { SweepEnd, SweepSummary } from '../verdict/sweep.js';
+import { duration, grouped, printable, table } from './text.js';
+
+const ENDED: Readonly<Record<SweepEnd, string | null>> = {
+  seeds: null,
+  failure: 'ended at the first failure',
+  plateau: 'ended when nothing new was seen',
+  timeLimit: 'ended by the time limit',
+  signal: 'ended by a signal',
+};
+
+export function renderSweep(summary: SweepSummary): string {
+  const failed = summary.failed.flatMap(({ seed, property, text, replay }) => [
+    `seed ${seed}  ${property}: ${printable(text)}`,
+    `  replay: ${printable(replay)}`,
+  ]);
+  const { wallSeconds, seedsPerSecond, simulatedSeconds, timesRealTime } = summary;
+  const rows = [
+    ['faults', faultsOf(summary)],
+    ['cells', grouped(Object.keys(summary.coverage).length)],
+    [
+      'time',
+      `${duration(wallSeconds * 1_000)}, ${grouped(seedsPerSecond)} seeds/s; ` +
+        `${grouped(simulatedSeconds)} virtual seconds, ${grouped(timesRealTime)} x real time`,
+    ],
+    ...scalingRows(summary),
+    ...(summary.shards ?? []).map(({ shard, seeds, verdict, ended }) => [
+      `shard ${shard}`,
+      [`${grouped(seeds)} seeds, ${verdict}`, ENDED[ended]].filter(Boolean).join(', '),
+    ]),
+  ];
+  const said = [
+    `${grouped(summary.seeds)} seeds`,
+    `${grouped(summary.failed.length)} failed`,
+    ENDED[summary.ended],
+  ].filter((part) => part !== null);
+  const lines = [...failed, ...table(rows, new Set()), ''];
+  return `${[...lines, `${summary.verdict}: ${said.join(', ')}`].join('\n')}\n`;
+}
+
+/** How many fell of each kind: the first word of a cell. */
+function faultsOf({ coverage }: SweepSummary): string {
+  const kinds = new Map<string, number>();
+  for (const [cell, count] of Object.entries(coverage)) {
+    const [kind = ''] = cell.split(' ');
+    kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+  }
+  return [...kinds].map(([kind, count]) => `${kind} ${grouped(count)}`).join(', ') || 'none';
+}
+
+function scalingRows({ scaling = [] }: SweepSummary): string[][] {
+  const [one, all] = scaling;
+  if (one === undefined || all === undefined) return [];
+  const times = Math.round((all.seedsPerSecond * 100) / one.seedsPerSecond) / 100;
+  const figure = `${one.seedsPerSecond} seeds/s on 1 core, ${all.seedsPerSecond} on ${all.cores}`;
+  return [['scaling', `${figure}: ${times} times`]];
+}

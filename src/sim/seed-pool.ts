@@ -1,0 +1,99 @@
+/**
+ * Threads that play seeds. A thread that ends before its seeds do (a crash, the bound on its
+ * memory, a seed without end) is a fault of lockstep and never one of the cluster: it is
+ * reported with the seeds that it played, and the others go on.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { LockstepError, toErrorData } from '../base/errors.js';
+import type { SeedReport } from '../verdict/sweep.js';
+import type { SweepSubject } from './seeds.js';
+import type { SeedOutcome, SweepTask } from './sweep.js';
+
+/** Of one thread; the streams themselves lie outside of it. */
+const HEAP_MB = 1_024;
+/** Real time, for a few seeds: what takes longer never ends. */
+const TASK_LIMIT_MS = 600_000;
+/** The property of a seed whose worker ended. */
+const LOST = 'worker';
+
+export interface SeedPoolOptions {
+  readonly subject: SweepSubject;
+  readonly worker?: URL;
+}
+
+export class SeedPool implements AsyncDisposable {
+  readonly threads: number;
+  readonly #pool: Piscina<SweepTask, readonly SeedOutcome[]>;
+  readonly #subject: SweepSubject;
+  #closed = false;
+
+  /** Errors: harness, when the worker is not built. */
+  constructor(threads: number, { subject, worker }: SeedPoolOptions) {
+    this.threads = threads;
+    this.#subject = subject;
+    this.#pool = new Piscina({
+      filename: (worker ?? workerFile()).href,
+      minThreads: threads,
+      maxThreads: threads,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+  }
+
+  async play(seeds: readonly number[]): Promise<readonly SeedReport[]> {
+    return (await this.#run(seeds, false)).map(({ report }) => report);
+  }
+
+  /** Each seed once, with everything that happened. */
+  trace(seeds: readonly number[]): Promise<readonly SeedOutcome[]> {
+    return this.#run(seeds, true);
+  }
+
+  /** What is under way is given up, and fails. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    return this.#pool.destroy();
+  }
+
+  async #run(seeds: readonly number[], traced: boolean): Promise<readonly SeedOutcome[]> {
+    const ended = await this.#try(seeds, traced);
+    if (typeof ended !== 'string') return ended;
+    if (seeds.length === 1) return [lost(seeds[0]!, ended)];
+    // Alone, to tell which one it was.
+    const outcomes: SeedOutcome[] = [];
+    for (const seed of seeds) {
+      const alone = await this.#try([seed], traced);
+      if (typeof alone === 'string') outcomes.push(lost(seed, alone));
+      else outcomes.push(...alone);
+    }
+    if (outcomes.some(({ report }) => report.failure?.property === LOST)) return outcomes;
+    const how = `${ended}, in a row of seeds ${seeds.join(', ')} but with none of them alone`;
+    return [lost(seeds[0]!, how), ...outcomes.slice(1)];
+  }
+
+  /** Text: how the worker ended. */
+  async #try(seeds: readonly number[], traced: boolean): Promise<readonly SeedOutcome[] | string> {
+    try {
+      const task = { subject: this.#subject, seeds, traced };
+      return await this.#pool.run(task, { signal: AbortSignal.timeout(TASK_LIMIT_MS) });
+    } catch (error) {
+      if (this.#closed) throw error;
+      return toErrorData(error).message;
+    }
+  }
+}
+
+function lost(seed: number, how: string): SeedOutcome {
+  const text = `its worker ended: ${how}`;
+  const failure = { verdict: 'harness', property: LOST, text } as const;
+  return { report: { seed, failure, simulatedMs: 0, cells: {} }, trace: null };
+}
+
+/** The compiled worker, also when this file itself runs from its source (under a test runner). */
+function workerFile(): URL {
+  const source = import.meta.url.endsWith('.ts');
+  const file = new URL(`${source ? '../../dist' : '../..'}/workers/simulation.js`, import.meta.url);
+  if (existsSync(fileURLToPath(file))) return file;
+  throw new LockstepError('harness', 'worker simulation.js is not built: npm run build');
+}
