@@ -1,17 +1,18 @@
 /** What a mirror has to say since it was last asked, in the order in which it happened. */
+import { Pending } from '../base/pending.js';
 import type { MirrorEvent, OriginCommand } from './types.js';
 
 export interface MirrorReady {
-  readonly originCommands: OriginCommand[];
-  readonly events: MirrorEvent[];
+  readonly originCommands: readonly OriginCommand[];
+  readonly events: readonly MirrorEvent[];
 }
 
 export class Outbox {
-  #commands: OriginCommand[] = [];
-  #events: MirrorEvent[] = [];
+  readonly #commands = new Pending<OriginCommand>();
+  readonly #events = new Pending<MirrorEvent>();
 
   get isEmpty(): boolean {
-    return this.#commands.length === 0 && this.#events.length === 0;
+    return this.#commands.isEmpty && this.#events.isEmpty;
   }
 
   command(command: OriginCommand): void {
@@ -23,9 +24,6 @@ export class Outbox {
   }
 
   drain(): MirrorReady {
-    const ready = { originCommands: this.#commands, events: this.#events };
-    this.#commands = [];
-    this.#events = [];
-    return ready;
+    return { originCommands: this.#commands.drain(), events: this.#events.drain() };
   }
 }

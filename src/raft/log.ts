@@ -65,15 +65,15 @@ export class Log {
 
   /** Entries from an index on, at least one, up to a number of bytes. */
   slice(from: number, bytesMax: number): Entry[] {
-    const entries: Entry[] = [];
+    const { lastIndex } = this;
     let bytes = 0;
-    for (let index = from; index <= this.lastIndex; index++) {
-      const entry = this.entry(index)!;
-      bytes += entry.bytes.length;
-      if (bytes > bytesMax && entries.length > 0) break;
-      entries.push(entry);
+    let end = from;
+    for (; end <= lastIndex; end++) {
+      bytes += this.entry(end)!.bytes.length;
+      if (bytes > bytesMax && end > from) break;
     }
-    return entries;
+    const first = from - this.#baseIndex - 1 + this.#released;
+    return this.#entries.slice(first, first + end - from);
   }
 
   /** The largest index at or below `index` whose term is at most `term` (fast backtracking). */

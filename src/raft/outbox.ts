@@ -1,5 +1,6 @@
 /** What a member has to say at the next ready(): messages of both kinds, and events. */
 import type { Member } from '../base/member.js';
+import { Pending } from '../base/pending.js';
 import type { Message, RaftEvent } from './types.js';
 
 export interface Outgoing {
@@ -10,9 +11,9 @@ export interface Outgoing {
 
 export class Outbox {
   readonly #member: Member;
-  #sendNow: Message[] = [];
-  #sendAfterPersist: Message[] = [];
-  #events: RaftEvent[] = [];
+  readonly #sendNow = new Pending<Message>();
+  readonly #sendAfterPersist = new Pending<Message>();
+  readonly #events = new Pending<RaftEvent>();
   /** Acknowledgements of one turn are one: the last covers those before it. */
   #acknowledged: { readonly to: Member; readonly term: number; readonly index: number } | null =
     null;
@@ -23,9 +24,9 @@ export class Outbox {
 
   get isEmpty(): boolean {
     return (
-      this.#events.length === 0 &&
-      this.#sendNow.length === 0 &&
-      this.#sendAfterPersist.length === 0 &&
+      this.#events.isEmpty &&
+      this.#sendNow.isEmpty &&
+      this.#sendAfterPersist.isEmpty &&
       this.#acknowledged === null
     );
   }
@@ -62,22 +63,18 @@ export class Outbox {
 
   /** Drops all messages: a member whose journal failed says nothing any more. */
   silence(): void {
-    this.#sendNow = [];
-    this.#sendAfterPersist = [];
+    this.#sendNow.clear();
+    this.#sendAfterPersist.clear();
     this.#acknowledged = null;
   }
 
   drain(): Outgoing {
     this.#sayAcknowledgement();
-    const outgoing = {
-      sendNow: this.#sendNow,
-      sendAfterPersist: this.#sendAfterPersist,
-      events: this.#events,
+    return {
+      sendNow: this.#sendNow.drain(),
+      sendAfterPersist: this.#sendAfterPersist.drain(),
+      events: this.#events.drain(),
     };
-    this.#sendNow = [];
-    this.#sendAfterPersist = [];
-    this.#events = [];
-    return outgoing;
   }
 
   #sayAcknowledgement(): void {

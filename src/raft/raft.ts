@@ -205,7 +205,8 @@ export class Raft {
       leadership.replication.send();
       this.#state.releaseUpTo(leadership.replication.releasable());
     }
-    return { persist, ...outbox.drain() };
+    const { sendNow, sendAfterPersist, events } = outbox.drain();
+    return { persist, sendNow, sendAfterPersist, events };
   }
 
   status(): RaftStatus {

@@ -31,10 +31,9 @@ export class Replication {
   /** The highest index that a majority holds durably, this member's own durable log included. */
   quorumIndex(): number {
     const held = this.#held;
-    this.#followers.forEach((progress, at) => (held[at] = progress.match));
-    held[held.length - 1] = this.#state.durability.index;
-    held.sort();
-    return held[Math.floor((held.length - 1) / 2)]!;
+    let size = insert(held, 0, this.#state.durability.index);
+    for (const { match } of this.#followers) size = insert(held, size, match);
+    return held[Math.floor((size - 1) / 2)]!;
   }
 
   /** What every member holds durably and knows, or may know, as committed. */
@@ -83,7 +82,9 @@ export class Replication {
 
   /** Whether send() has anything to say. */
   get isDue(): boolean {
-    return this.heartbeatDue || this.#followers.some((progress) => this.#isOwed(progress));
+    if (this.heartbeatDue) return true;
+    for (const progress of this.#followers) if (this.#isOwed(progress)) return true;
+    return false;
   }
 
   /** All that goes out to followers now: appends as windows allow, heartbeats that are due. */
@@ -160,6 +161,14 @@ export class Replication {
     const actionable = Math.min(this.#state.commit, progress.match);
     if (actionable > progress.toldCommit) progress.toldCommit = actionable;
   }
+}
+
+/** Puts a value among the first `size`, which rise; returns how many rise now. */
+function insert(rising: Float64Array, size: number, value: number): number {
+  let at = size;
+  for (; at > 0 && rising[at - 1]! > value; at--) rising[at] = rising[at - 1]!;
+  rising[at] = value;
+  return size + 1;
 }
 
 function bytesOf({ entries }: AppendRequest): number {

@@ -141,13 +141,10 @@ export class ReplicaHost {
   /** Carries out what the replica is ready for, until no completion leads to more. */
   #flush(): void {
     for (;;) {
-      if (this.replica.hasReady()) this.#carryOut(this.replica.ready());
-      const completion = this.#completions.shift();
-      if (completion === undefined) {
-        if (!this.replica.hasReady()) return;
-        continue;
-      }
-      this.#complete(completion);
+      const isReady = this.replica.hasReady();
+      if (isReady) this.#carryOut(this.replica.ready());
+      if (this.#completions.length > 0) this.#complete(this.#completions.shift()!);
+      else if (!isReady) return;
     }
   }
 

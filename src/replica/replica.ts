@@ -6,6 +6,7 @@ import type { ErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { UNCOMMITTED_BYTES_MAX } from '../base/limits.js';
 import type { Member } from '../base/member.js';
+import { Pending } from '../base/pending.js';
 import type { Prng } from '../base/prng.js';
 import { Mirror } from '../mirror/mirror.js';
 import type { OpeningPhase, SkipEncoding } from '../mirror/types.js';
@@ -68,7 +69,7 @@ export class Replica {
   #failCode: 'overrun' | 'writeFailed' = 'overrun';
   #failed: ErrorData | null = null;
   #commitSeen: number;
-  #events: ReplicaEvent[] = [];
+  readonly #events = new Pending<ReplicaEvent>();
 
   constructor(options: ReplicaOptions) {
     this.member = options.member;
@@ -200,7 +201,7 @@ export class Replica {
   }
 
   hasReady(): boolean {
-    return this.#log.hasReady() || this.#mirror.hasReady() || this.#events.length > 0;
+    return !this.#events.isEmpty || this.#log.hasReady() || this.#mirror.hasReady();
   }
 
   /** Drains what the host must do, in the order of the fields. */
@@ -211,8 +212,7 @@ export class Replica {
         this.#mirror.transferAbandoned();
     }
     const mirror = this.#mirror.ready();
-    const events = [...log.events, ...this.#events, ...mirror.events];
-    this.#events = [];
+    const events = joined(joined<ReplicaEvent>(log.events, this.#events.drain()), mirror.events);
     return {
       persist: log.persist,
       sendNow: log.sendNow,
@@ -318,4 +318,10 @@ export class Replica {
     const ownNoop = entry.kind === 'noop' && entry.term === this.#log.term;
     if (ownNoop && this.#log.role === 'leader') this.#serve(entry.term);
   }
+}
+
+/** Most turns have events of one kind, or none: then nothing is copied. */
+function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+  if (second.length === 0) return first;
+  return first.length === 0 ? second : [...first, ...second];
 }

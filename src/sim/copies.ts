@@ -10,7 +10,8 @@ export function copyMessage(message: Message, memory: SimMemory): Message {
 }
 
 export function copyEntry(entry: Entry, memory: SimMemory): Entry {
-  return { ...entry, bytes: memory.copy(entry.bytes) };
+  const { term, index, kind, count, bytes } = entry;
+  return { term, index, kind, count, bytes: memory.copy(bytes) };
 }
 
 export function copyCommand(command: OriginCommand): OriginCommand {

@@ -22,6 +22,6 @@ export class SimMemory {
     const at = this.#at;
     this.#piece.set(bytes, at);
     this.#at = at + Math.ceil(size / 8) * 8 + GAP_BYTES;
-    return this.#piece.subarray(at, at + size);
+    return new Uint8Array(this.#piece.buffer, at, size);
   }
 }

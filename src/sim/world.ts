@@ -213,11 +213,11 @@ export class SimWorld {
   }
 
   /** An event of a member that was held up happens when it goes on. */
-  #report({ slot }: SimNode, event: ReplicaEvent, atUs: number): void {
-    const tell = (): void =>
-      this.#onEvent({ kind: 'replica', slot, atMs: this.agenda.nowMs, event });
-    if (atUs <= this.agenda.nowUs) tell();
-    else this.agenda.at(atUs, tell);
+  #report(node: SimNode, event: ReplicaEvent, atUs: number): void {
+    const { slot } = node;
+    const { nowUs, nowMs } = this.agenda;
+    if (atUs <= nowUs) this.#onEvent({ kind: 'replica', slot, atMs: nowMs, event });
+    else this.agenda.at(atUs, () => this.#report(node, event, atUs));
   }
 
   /** Progress as it comes; the view when it changes, and every 50 ms. */

@@ -18,6 +18,7 @@ import {
 } from '../../src/stream/layout.js';
 import type { StreamState } from '../../src/stream/types.js';
 import { Mirror, type MirrorOptions } from '../../src/mirror/mirror.js';
+import type { MirrorReady } from '../../src/mirror/outbox.js';
 import type {
   MirrorPorts,
   ProposalBatch,
@@ -246,7 +247,7 @@ export class Stage {
     return steps;
   }
 
-  drain(): { originCommands: OriginCommand[]; events: MirrorEvent[] } {
+  drain(): MirrorReady {
     const ready = this.mirror.ready();
     for (const command of ready.originCommands) this.#count(command);
     return ready;
