@@ -65,6 +65,11 @@ export const ERRORS = {
     retry: 'later',
     outcomeKnown: true,
   },
+  originRefused: {
+    meaning: 'the server of a live origin refused a request',
+    retry: 'later',
+    outcomeKnown: true,
+  },
   timeout: {
     meaning: 'no answer before the deadline',
     retry: 'later',

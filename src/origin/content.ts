@@ -7,7 +7,7 @@ import type { Hasher } from '../base/hasher.js';
 import { SEGMENT_BYTES_MAX } from '../base/limits.js';
 import { mix } from '../base/prng.js';
 import type { OriginIdentity } from '../mirror/types.js';
-import type { OriginPlan } from '../scenario/types.js';
+import type { MadeOriginPlan } from '../scenario/types.js';
 import { BlockDigester } from '../stream/digests.js';
 import { messageSize, viewOf, writeMessage } from '../stream/layout.js';
 import { RecordIndex } from '../stream/records.js';
@@ -57,7 +57,7 @@ export class OriginContent {
   readonly #records = new RecordIndex();
   readonly #blocks: BlockDigests;
 
-  constructor(plan: OriginPlan, { seed, hasher, allocate, life = 0 }: OriginContentOptions) {
+  constructor(plan: MadeOriginPlan, { seed, hasher, allocate, life = 0 }: OriginContentOptions) {
     this.#shape = new OriginShape(plan);
     this.#seed = mix(mix(Math.floor(seed / 4_294_967_296)) ^ (seed | 0)) ^ life;
     this.#hasher = hasher;

@@ -9,23 +9,14 @@ import { ORIGIN_FRAME_MESSAGES_MAX, ORIGIN_HEARTBEAT_MS } from '../base/limits.j
 import type { Member } from '../base/member.js';
 import type { Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
+
 import type { OriginContent, OriginSlice } from './content.js';
 import { OriginFaults } from './faults.js';
 import { OriginLives } from './lives.js';
 import { Pace } from './pace.js';
+import type { AddressedFrame, LedgerSink, OriginSource } from './source.js';
 import type { OriginStream } from './stream.js';
 import { DeliveryWindow, type WindowLimits } from './window.js';
-
-/** Told before anything is handed over. */
-export interface LedgerSink {
-  delivered(range: SeqRange): void;
-  passedOver(range: SeqRange): void;
-}
-
-export interface AddressedFrame {
-  readonly to: Member;
-  readonly frame: OriginFrame;
-}
 
 export interface OriginServiceOptions {
   readonly ledger: LedgerSink;
@@ -50,7 +41,7 @@ interface Served {
   lastSentMs: number;
 }
 
-export class OriginService {
+export class OriginService implements OriginSource {
   readonly #lives: OriginLives;
   readonly #ledger: LedgerSink;
   readonly #heartbeatMs: number;
@@ -77,6 +68,14 @@ export class OriginService {
   /** The stream that is served now. */
   get stream(): OriginStream {
     return this.#lives.present;
+  }
+
+  get last(): number {
+    return this.stream.last;
+  }
+
+  get messages(): number {
+    return this.stream.messages;
   }
 
   /** When the first delivery of all was made; null before. */
@@ -298,6 +297,6 @@ export class OriginService {
 }
 
 /** By term, then by generation: of two openings the higher one is newer. */
-function compareOpenings(a: Opening, b: Opening): number {
+export function compareOpenings(a: Opening, b: Opening): number {
   return a.term - b.term || a.generation - b.generation;
 }

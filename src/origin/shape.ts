@@ -4,7 +4,7 @@
  */
 import { invariant } from '../base/errors.js';
 import { SEQ_MAX } from '../base/limits.js';
-import type { OriginPlan } from '../scenario/types.js';
+import type { MadeOriginPlan } from '../scenario/types.js';
 import type { SeqRange } from '../stream/types.js';
 
 export class OriginShape {
@@ -23,7 +23,7 @@ export class OriginShape {
   /** For each run, the messages before it. */
   readonly #before: Float64Array;
 
-  constructor(plan: OriginPlan) {
+  constructor(plan: MadeOriginPlan) {
     this.name = plan.kind === 'synthetic' ? 'SYNTHETIC' : plan.name;
     this.size = plan.size;
     const { gaps, first, last } = spanOf(plan);
@@ -85,7 +85,7 @@ export class OriginShape {
 }
 
 /** First and last sequence of a plan and the gaps between, as sequences. */
-function spanOf(plan: OriginPlan): SeqRange & { readonly gaps: readonly SeqRange[] } {
+function spanOf(plan: MadeOriginPlan): SeqRange & { readonly gaps: readonly SeqRange[] } {
   if (plan.kind === 'nats-gaps') return plan;
   let passed = 0;
   const gaps = plan.gaps.map(({ after, count }) => {

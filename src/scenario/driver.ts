@@ -33,6 +33,8 @@ export type ClusterEvent =
     }
   | { readonly kind: 'firstDelivery'; readonly atMs: number }
   | { readonly kind: 'handedOut'; readonly atMs: number }
+  /** Something about the origin that whoever reads the run should know, in one line. */
+  | { readonly kind: 'note'; readonly atMs: number; readonly text: string }
   /** A host was late by this much with no fault to explain it. */
   | {
       readonly kind: 'late';
@@ -68,7 +70,10 @@ export interface Driver {
   readonly name: DriverName;
   /** Null: this driver can inject it. Else the reason why not. */
   cannot(action: FaultAction, plan: Plan): string | null;
-  /** Starts the cluster with every state trigger armed; nothing is delivered before `serve`. */
+  /**
+   * Starts the cluster with every state trigger armed; nothing is delivered before `serve`. Errors:
+   * usage, when the plan asks for what is not there, such as a live origin that cannot be read.
+   */
   start(plan: Plan, onEvent: (event: ClusterEvent) => void): Promise<RunningCluster>;
 }
 

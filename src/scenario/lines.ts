@@ -1,5 +1,6 @@
 /** Origins and faults as written on the command line -> the same raw data as in a scenario file. */
 import { LockstepError, usageError } from '../base/errors.js';
+import { parseServerUrl, withoutCredentials, type Credentials } from './connection.js';
 import { FAULT_KINDS, type FaultText, type Scenario } from './schema.js';
 import { isOneLine, nearest, refusal } from './words.js';
 
@@ -21,15 +22,51 @@ export function faultLine(line: string): FaultText {
   return fault;
 }
 
-/** `synthetic:messages=1e6,gap=40000+25000` or `nats-gaps:FILE,info=FILE`. Errors: usage. */
+/**
+ * `synthetic:messages=1e6,gap=40000+25000`, `nats-gaps:FILE,info=FILE` or `nats://HOST/STREAM`.
+ * Credentials of a url are left out: originCredentials has them. Errors: usage.
+ */
 export function originLine(source: string): Scenario['origin'] {
   const colon = source.indexOf(':');
   const kind = colon < 0 ? source : source.slice(0, colon);
   const rest = colon < 0 ? '' : source.slice(colon + 1);
   if (kind === 'synthetic') return { synthetic: syntheticOf(rest) };
   if (kind === 'nats-gaps') return { natsGaps: natsGapsOf(rest) };
-  const meant = nearest(kind, ['synthetic', 'nats-gaps']);
-  throw refusal('--origin', source, `synthetic:… or nats-gaps:…${meant}`);
+  if (isUrl(source)) return { nats: natsOf(source) };
+  const meant = nearest(kind, ['synthetic', 'nats-gaps', 'nats']);
+  const expected = `synthetic:…, nats-gaps:… or nats://HOST:PORT/STREAM${meant}`;
+  throw refusal('--origin', withoutCredentials(source), expected);
+}
+
+/** The user, password or token of an --origin that is a url. */
+export function originCredentials(source: string): Credentials {
+  if (!isUrl(source)) return {};
+  const { servers: _servers, path: _path, ...credentials } = parseServerUrl('--origin', source);
+  return credentials;
+}
+
+function isUrl(source: string): boolean {
+  return /^(nats|tls):\/\//.test(source);
+}
+
+function natsOf(source: string): NonNullable<Scenario['origin']['nats']> {
+  const { servers, path } = parseServerUrl('--origin', source);
+  const shown = withoutCredentials(source);
+  if (path === null)
+    throw refusal('--origin', shown, 'a url with a stream: nats://HOST:PORT/STREAM');
+  const stream = decoded(path);
+  if (stream === null) throw refusal('--origin', shown, 'a url');
+  return servers.length === 0
+    ? { stream }
+    : { url: servers.join(',').replaceAll(/,\w+:\/\//g, ','), stream };
+}
+
+function decoded(path: string): string | null {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
 }
 
 function syntheticOf(text: string): NonNullable<Scenario['origin']['synthetic']> {

@@ -1,13 +1,33 @@
 /** Origins as written -> origins as planned: counts, gaps and sizes, checked. */
 import { RECORD_BYTES_MAX, SEQ_MAX } from '../base/limits.js';
-import { usageError } from '../base/errors.js';
-import { formatSize, parseCount, parseRate, parseSize } from '../base/units.js';
+import { LockstepError, usageError } from '../base/errors.js';
+import {
+  formatSize,
+  parseCount,
+  parsePositiveDuration,
+  parseRate,
+  parseSize,
+} from '../base/units.js';
+import { parseServerUrl, type ConnectionGiven } from './connection.js';
 import { rebuildOrigin } from './rebuild.js';
 import type { Scenario } from './schema.js';
 import { readText, type ReadFile } from './source.js';
-import type { OriginPlan, RebuiltOriginPlan, SyntheticOriginPlan } from './types.js';
+import type {
+  DriverName,
+  LiveOriginPlan,
+  MadeOriginPlan,
+  OriginPlan,
+  Plan,
+  RebuiltOriginPlan,
+  SyntheticOriginPlan,
+} from './types.js';
+import { refusal } from './words.js';
 
 type Raw = Scenario['origin'];
+
+const KINDS = ['synthetic', 'natsGaps', 'nats'] as const satisfies readonly (keyof Raw)[];
+/** What the server refuses in a name, and what cannot be seen. */
+const STREAM_NAME = /^[^\p{C}\s.*>/\\]+$/u;
 
 const SIZE_DEFAULT = 128;
 /** Half of what a record may have: subject, headers and layout always fit beside it. */
@@ -18,15 +38,36 @@ const AROUND_BYTES = 96;
 
 /** Errors: usage, naming the path or the file, what was found and what was expected. */
 export function planOrigin(where: string, origin: Raw, readFile: ReadFile): OriginPlan {
-  const { synthetic, natsGaps } = origin;
-  if (synthetic !== undefined && natsGaps === undefined) {
+  const { synthetic, natsGaps, nats } = origin;
+  const given = KINDS.filter((kind) => origin[kind] !== undefined);
+  if (given.length !== 1) {
+    const found = given.length === 0 ? 'no origin' : given.join(' and ');
+    throw usageError(where, found, `exactly one of ${KINDS.join(', ')}`);
+  }
+  if (nats !== undefined) return planLive(`${where}.nats`, nats);
+  if (synthetic !== undefined) {
     return bounded(where, planSynthetic(`${where}.synthetic`, synthetic));
   }
-  if (natsGaps !== undefined && synthetic === undefined) {
-    return bounded(where, planRebuilt(`${where}.natsGaps`, natsGaps, readFile));
-  }
-  const found = synthetic === undefined ? 'no origin' : 'synthetic and natsGaps';
-  throw usageError(where, found, 'exactly one of synthetic, natsGaps');
+  return bounded(where, planRebuilt(`${where}.natsGaps`, natsGaps!, readFile));
+}
+
+function planLive(where: string, raw: NonNullable<Raw['nats']>): LiveOriginPlan {
+  const { url, stream, timeout, ...rest } = raw;
+  if (!STREAM_NAME.test(stream)) throw refusal(`${where}.stream`, stream, 'the name of a stream');
+  const connection: ConnectionGiven = {
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...(url === undefined ? {} : serversOf(`${where}.url`, url)),
+    ...(timeout === undefined
+      ? {}
+      : { timeoutMs: parsePositiveDuration(`${where}.timeout`, timeout) }),
+  };
+  return { kind: 'nats', stream, connection, rate: null };
+}
+
+function serversOf(where: string, url: string): ConnectionGiven {
+  const { path, ...connection } = parseServerUrl(where, url);
+  if (path !== null) throw refusal(where, `/${path}`, 'left out here: the stream has its own key');
+  return connection;
 }
 
 function planSynthetic(where: string, raw: NonNullable<Raw['synthetic']>): SyntheticOriginPlan {
@@ -88,9 +129,16 @@ function sizeOf(where: string, raw: number | string | undefined): number {
   throw usageError(`${where}.size`, raw, `at most ${formatSize(SIZE_MAX)}`);
 }
 
-function bounded(where: string, plan: OriginPlan): OriginPlan {
+function bounded(where: string, plan: MadeOriginPlan): MadeOriginPlan {
   if (plan.messages * (plan.size + AROUND_BYTES) <= ORIGIN_BYTES_MAX) return plan;
   const found = `${plan.messages} messages of ${formatSize(plan.size)}`;
   const expected = `within the ${formatSize(ORIGIN_BYTES_MAX)} of memory that an origin may take`;
   throw usageError(where, found, expected);
+}
+
+/** The origin of a plan for who reaches no network. Errors: usage, when it is a live one. */
+export function madeOrigin(driver: DriverName, { origin }: Pick<Plan, 'origin'>): MadeOriginPlan {
+  if (origin.kind !== 'nats') return origin;
+  const text = `a live origin (${origin.stream}) cannot be played on ${driver}; threads can`;
+  throw new LockstepError('usage', text);
 }

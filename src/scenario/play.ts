@@ -42,6 +42,7 @@ const TARGET_WAIT_MS = 10_000;
 /** Beyond the allowed stall, before a run that stands still is ended. */
 const STALL_GRACE_MS = 3_000;
 
+/** Errors: usage, when the driver finds that the plan asks for what is not there. */
 export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult> {
   const onDriver = planFor(plan, options.driver);
   const record = new RunRecord(onDriver, options.driver);
@@ -51,15 +52,20 @@ export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult
   };
   let judgement: Judgement | null = null;
   let comparedInMs: number | null = null;
+  let begun = false;
   try {
     await using cluster = await options.driver.start(onDriver, listen);
+    begun = true;
     await new Run(onDriver, cluster, record, options.signal).toItsEnd();
     record.ended(cluster.now(), cluster.origin);
     const startedAt = cluster.now();
     judgement = await judgeAll(cluster, options.hasher, record);
     comparedInMs = cluster.now() - startedAt;
   } catch (error) {
-    record.reason('harness', toErrorData(error).message);
+    const { code, message } = toErrorData(error);
+    // No run came of it, so none is reported.
+    if (!begun && code === 'usage') throw error;
+    record.reason('harness', message);
   }
   const reasons = record.reasons(judgement);
   return {

@@ -98,6 +98,8 @@ export class RunRecord {
         return this.reason('violated', `${event.property}: ${event.text}`);
       case 'harness':
         return this.reason('harness', event.reason);
+      case 'note':
+        return this.#timeline.note(event.atMs, 'origin', event.text);
       case 'handedOut':
         return;
     }

@@ -57,6 +57,27 @@ const natsGaps = z
   })
   .describe('the shape of a real stream, with bodies made from the seed');
 
+const nats = z
+  .strictObject({
+    url: z
+      .string()
+      .optional()
+      .describe('nats://HOST:PORT; default: NATS_URL, the context, nats://127.0.0.1:4222'),
+    stream: text.describe('name of the stream'),
+    context: text.optional().describe('a natscli context; default: NATS_CONTEXT or the selected'),
+    creds: text.optional().describe('a credentials file'),
+    nkey: text.optional().describe('a file with an nkey seed'),
+    tlsCert: text.optional().describe('a PEM file'),
+    tlsKey: text.optional().describe('a PEM file'),
+    tlsCa: text.optional().describe('a PEM file'),
+    tlsFirst: z.boolean().optional().describe('TLS before the server says anything'),
+    jsDomain: text.optional().describe('JetStream domain'),
+    jsApiPrefix: text.optional().describe('instead of $JS.API'),
+    inboxPrefix: text.optional().describe('instead of _INBOX'),
+    timeout: duration.optional().describe('of one request; default 5s'),
+  })
+  .describe('a stream on a NATS server, read as it is; it is never written to');
+
 const state = z
   .strictObject({
     skipped: count.optional().describe('at least so many skips accepted by the leader'),
@@ -117,7 +138,11 @@ export const scenarioSchema = z.strictObject({
     .optional()
     .describe("multiplies the mirror's constants; upstream is 1; default 0.05"),
   origin: z
-    .strictObject({ synthetic: synthetic.optional(), natsGaps: natsGaps.optional() })
+    .strictObject({
+      synthetic: synthetic.optional(),
+      natsGaps: natsGaps.optional(),
+      nats: nats.optional(),
+    })
     .describe('exactly one'),
   mirror: z
     .strictObject({

@@ -5,6 +5,7 @@
 import type { Slot } from '../base/member.js';
 import type { SkipEncoding } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
+import type { ConnectionGiven } from './connection.js';
 
 export type DriverName = 'threads' | 'sim' | 'nats';
 export type ElectionMode = 'conductor' | 'timers' | 'both';
@@ -34,7 +35,18 @@ export interface RebuiltOriginPlan {
   readonly rate: number | null;
 }
 
-export type OriginPlan = SyntheticOriginPlan | RebuiltOriginPlan;
+/** A stream on a NATS server, read as it is. It is never written to. */
+export interface LiveOriginPlan {
+  readonly kind: 'nats';
+  readonly stream: string;
+  readonly connection: ConnectionGiven;
+  /** As fast as the server delivers. */
+  readonly rate: null;
+}
+
+/** Origins whose content lockstep makes itself. */
+export type MadeOriginPlan = SyntheticOriginPlan | RebuiltOriginPlan;
+export type OriginPlan = MadeOriginPlan | LiveOriginPlan;
 
 /** A role or a slot; resolved when the fault fires. */
 export type Target =

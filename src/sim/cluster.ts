@@ -10,6 +10,7 @@ import { Arms, armsOf, type Arm } from '../scenario/arms.js';
 import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
 import { resolveTarget, transferTarget } from '../scenario/target.js';
+import { madeOrigin } from '../scenario/origins.js';
 import type { FaultPlan, Plan } from '../scenario/types.js';
 import { copyReport } from '../verdict/copy.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
@@ -54,7 +55,7 @@ export class SimCluster implements RunningCluster {
     const tolerated = FaultBudget.tolerated(plan.replicas, plan.beyondQuorum);
     this.#budget = new FaultBudget(words, tolerated);
     this.#world = new SimWorld({
-      plan,
+      plan: { ...plan, origin: madeOrigin('sim', plan) },
       conditions: options.conditions ?? CALM,
       hasher: options.hasher,
       onEvent: options.onEvent,

@@ -14,7 +14,7 @@ import type { Message, Persist } from '../raft/types.js';
 import { ReplicaHost, type Inbox } from '../replica/host.js';
 import type { Replica, ReplicaLimits } from '../replica/replica.js';
 import type { HostIo, Input, ReplicaEvent, ReplicaView } from '../replica/types.js';
-import type { Plan } from '../scenario/types.js';
+import type { MadeOriginPlan, Plan } from '../scenario/types.js';
 import type { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
 import { MemoryDisk } from './disk.js';
@@ -24,8 +24,9 @@ import type { Watched } from './watch.js';
 /** What of a plan a simulated world is made from. */
 export interface WorldPlan extends Pick<
   Plan,
-  'seed' | 'replicas' | 'election' | 'skip' | 'timeScale' | 'origin'
+  'seed' | 'replicas' | 'election' | 'skip' | 'timeScale'
 > {
+  readonly origin: MadeOriginPlan;
   /** Not given: as in base/limits.ts, with pre-vote and check-quorum. */
   readonly tuning?: Tuning;
 }

@@ -9,6 +9,7 @@ import { memberOf, slotOf, slotsOf, type Member, type Slot } from '../base/membe
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
 import { armsOf } from '../scenario/arms.js';
 import { FaultBudget } from '../scenario/budget.js';
+import { revealed } from '../scenario/connection.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
 import type { Plan } from '../scenario/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
@@ -199,8 +200,11 @@ export class ThreadCluster implements RunningCluster {
     });
     const originPorts = this.#replicas.map(() => new MessageChannel());
     const pairs = meshOf(this.#members);
+    const origin = this.#startOrigin(originPorts.map(({ port1 }) => port1));
+    // A live one may turn out to be none: that is known before any replica is started.
+    if (this.#plan.origin.kind === 'nats') await origin;
     await Promise.all([
-      this.#startOrigin(originPorts.map(({ port1 }) => port1)),
+      origin,
       ...this.#replicas.map((replica, at) =>
         this.#startReplica(replica, pairs[at]!, originPorts[at]!.port2),
       ),
@@ -221,9 +225,10 @@ export class ThreadCluster implements RunningCluster {
     });
     const { origin: plan, seed, timeScale } = this.#plan;
     const links = ports.map((port, at) => ({ member: this.#members[at]!, port }));
+    const secrets = plan.kind === 'nats' ? revealed(plan.connection) : {};
     this.#facts = await this.#originWorker.call(
       'start',
-      [{ plan, seed, timeScale, links, reports: port2 }],
+      [{ plan, secrets, seed, timeScale, links, reports: port2 }],
       { deadlineMs: REPORT_DEADLINE_MS, transfer: [port2, ...ports] },
     );
   }

@@ -8,7 +8,9 @@ import nodeEndpoint from 'comlink/dist/esm/node-adapter.mjs';
 import { LockstepError, type Reply } from '../base/errors.js';
 
 type Calls<T> = {
-  readonly [K in keyof T]: T[K] extends (...args: infer A) => Reply<infer R>
+  readonly [K in keyof T]: T[K] extends (
+    ...args: infer A
+  ) => Reply<infer R> | Promise<Reply<infer R>>
     ? { args: A; value: R }
     : never;
 };

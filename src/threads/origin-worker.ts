@@ -1,31 +1,53 @@
-/** The origin's thread: wires ports to the pure origin service and keeps its ledger. */
+/** The origin's thread: wires ports to an origin source, made or live, and keeps its ledger. */
 import { threadId } from 'node:worker_threads';
 import { LockstepError, type Reply } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import type { Member } from '../base/member.js';
 import { OriginContent } from '../origin/content.js';
 import { OriginService } from '../origin/service.js';
+import type { OriginSource, OriginTools } from '../origin/source.js';
+import { withSecrets } from '../scenario/connection.js';
 import type { SeqRange } from '../stream/types.js';
 import { Ledger } from '../verdict/ledger.js';
 import type { LedgerReport, RecordDigest } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
 import { Link } from './links.js';
-import type { OriginControl, OriginFacts, OriginReport, OriginStart } from './protocol.js';
-import { answer } from './reply.js';
+import type {
+  LiveSource,
+  OpenLive,
+  OriginControl,
+  OriginFacts,
+  OriginReport,
+  OriginStart,
+} from './protocol.js';
+import { answer, answerLater } from './reply.js';
 import { SegmentTable } from './segments.js';
 
 export class OriginWorker implements OriginControl {
   readonly #hasher: Hasher;
+  readonly #openLive: OpenLive;
   #running: RunningOrigin | null = null;
 
-  constructor(hasher: Hasher) {
+  /** @param openLive  what knows of the world outside; it is handed in, and used by live plans only */
+  constructor(hasher: Hasher, openLive: OpenLive) {
     this.#hasher = hasher;
+    this.#openLive = openLive;
   }
 
-  start(start: OriginStart): Reply<OriginFacts> {
-    return answer(() => {
-      this.#running = new RunningOrigin(start, this.#hasher);
-      return this.#running.facts();
+  start(start: OriginStart): Promise<Reply<OriginFacts>> {
+    return answerLater(async () => {
+      const running = new RunningOrigin(start);
+      const { plan, seed, secrets } = start;
+      const tools = running.tools(this.#hasher);
+      if (plan.kind === 'nats') {
+        const connection = withSecrets(plan.connection, secrets);
+        running.use(await this.#openLive({ ...plan, connection }, tools));
+      } else {
+        const content = new OriginContent(plan, { seed, ...tools });
+        running.use(new OriginService(content, { ...tools, rate: plan.rate }));
+      }
+      this.#running = running;
+      return running.facts();
     });
   }
 
@@ -34,7 +56,7 @@ export class OriginWorker implements OriginControl {
   }
 
   dropConsumer(): Reply<boolean> {
-    return answer(() => this.#origin.service.dropConsumer());
+    return answer(() => this.#origin.source.dropConsumer());
   }
 
   report(): Reply<LedgerReport> {
@@ -42,11 +64,11 @@ export class OriginWorker implements OriginControl {
   }
 
   records(range: SeqRange): Reply<readonly RecordDigest[]> {
-    return answer(() => this.#origin.service.records(range));
+    return answer(() => this.#origin.source.records(range));
   }
 
-  halt(): Reply<null> {
-    return answer(() => this.#origin.halt());
+  halt(): Promise<Reply<null>> {
+    return answerLater(() => this.#origin.halt());
   }
 
   get #origin(): RunningOrigin {
@@ -56,30 +78,23 @@ export class OriginWorker implements OriginControl {
 }
 
 class RunningOrigin {
-  readonly service: OriginService;
+  #source: OriginSource | LiveSource | null = null;
   readonly #start: OriginStart;
   readonly #ledger = new Ledger();
   readonly #links = new Map<Member, Link>();
   readonly #table = new SegmentTable();
   /** The last sequence of what is to be mirrored. */
-  readonly #last: number;
+  #last = Number.POSITIVE_INFINITY;
   #segments = 0;
   #bytes = 0;
   #serving = false;
   #timer: NodeJS.Timeout | null = null;
+  #soon: NodeJS.Immediate | null = null;
   #saidFirst = false;
   #saidHandedOut = false;
 
-  constructor(start: OriginStart, hasher: Hasher) {
+  constructor(start: OriginStart) {
     this.#start = start;
-    const allocate = (size: number): Uint8Array => this.#allocate(size);
-    const content = new OriginContent(start.plan, { seed: start.seed, hasher, allocate });
-    this.#last = content.last;
-    this.service = new OriginService(content, {
-      ledger: this.#ledger,
-      rate: start.plan.rate,
-      timeScale: start.timeScale,
-    });
     for (const { member, port } of start.links) {
       const link = new Link(port, this.#table, () => {
         this.#turn();
@@ -88,8 +103,33 @@ class RunningOrigin {
     }
   }
 
+  get source(): OriginSource | LiveSource {
+    if (this.#source !== null) return this.#source;
+    throw new LockstepError('harness', 'the origin has no source');
+  }
+
+  use(source: OriginSource | LiveSource): void {
+    this.#source = source;
+    this.#last = source.last;
+  }
+
+  tools(hasher: Hasher): OriginTools {
+    return {
+      hasher,
+      ledger: this.#ledger,
+      allocate: (size) => this.#allocate(size),
+      timeScale: this.#start.timeScale,
+      wake: () => {
+        this.#turnSoon();
+      },
+      note: (text) => {
+        this.#post({ kind: 'note', atMs: monotonicMs(), text });
+      },
+    };
+  }
+
   facts(): OriginFacts {
-    const { last, messages } = this.service.stream;
+    const { last, messages } = this.source;
     return { threadId, last, messages, bytes: this.#bytes };
   }
 
@@ -100,13 +140,15 @@ class RunningOrigin {
   }
 
   report(): LedgerReport {
-    return { ...this.service.report(), ...this.#ledger.ranges() };
+    return { ...this.source.report(), ...this.#ledger.ranges() };
   }
 
-  halt(): null {
+  async halt(): Promise<null> {
     this.#serving = false;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#soon !== null) clearImmediate(this.#soon);
     for (const link of this.#links.values()) link.close();
+    if ('close' in this.source) await this.source.close();
     this.#start.reports.close();
     return null;
   }
@@ -118,14 +160,23 @@ class RunningOrigin {
     return new Uint8Array(memory);
   }
 
+  /** What wakes a source may wake it many times in a row: one turn is enough for all of them. */
+  #turnSoon(): void {
+    this.#soon ??= setImmediate(() => {
+      this.#soon = null;
+      this.#turn();
+    });
+  }
+
   #turn(): void {
     if (!this.#serving) return;
+    const { source } = this;
     const now = monotonicMs();
     for (const [member, link] of this.#links) this.#take(member, link, now);
-    for (const { to, frame } of this.service.pump(now)) this.#links.get(to)?.sendFrame(frame);
+    for (const { to, frame } of source.pump(now)) this.#links.get(to)?.sendFrame(frame);
     this.#tell(now);
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const due = this.service.nextDueMs(now);
+    const due = source.nextDueMs(now);
     this.#timer =
       due === null
         ? null
@@ -139,17 +190,18 @@ class RunningOrigin {
 
   #take(member: Member, link: Link, now: number): void {
     for (let received = link.take(); received !== undefined; received = link.take()) {
-      if (received.kind === 'command') this.service.command(member, received.command, now);
-      else if (received.kind === 'dropConsumer') this.service.dropConsumer();
+      if (received.kind === 'command') this.source.command(member, received.command, now);
+      else if (received.kind === 'dropConsumer') this.source.dropConsumer();
     }
   }
 
   #tell(now: number): void {
-    if (!this.#saidFirst && this.service.firstDeliveryMs !== null) {
+    const { firstDeliveryMs, handedOut } = this.source;
+    if (!this.#saidFirst && firstDeliveryMs !== null) {
       this.#saidFirst = true;
-      this.#post({ kind: 'firstDelivery', atMs: this.service.firstDeliveryMs });
+      this.#post({ kind: 'firstDelivery', atMs: firstDeliveryMs });
     }
-    if (!this.#saidHandedOut && this.service.handedOut >= this.#last) {
+    if (!this.#saidHandedOut && handedOut >= this.#last) {
       this.#saidHandedOut = true;
       this.#post({ kind: 'handedOut', atMs: now });
     }

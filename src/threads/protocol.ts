@@ -8,7 +8,9 @@ import type { Member, Slot } from '../base/member.js';
 import type { MemberView } from '../election/conductor.js';
 import type { ReplicaEvent, ReplicaStatus } from '../replica/types.js';
 import type { Arm } from '../scenario/arms.js';
-import type { FaultAction, OriginPlan } from '../scenario/types.js';
+import type { OriginSource, OriginTools } from '../origin/source.js';
+import type { RevealedSecrets } from '../scenario/connection.js';
+import type { FaultAction, LiveOriginPlan, OriginPlan } from '../scenario/types.js';
 import type { SkipEncoding } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
 import type { CopyReport, LedgerReport, RecordDigest } from '../verdict/types.js';
@@ -52,8 +54,18 @@ export interface ReplicaControl {
   halt(): Reply<null>;
 }
 
+/** A source of the world outside: it has something to let go of. */
+export interface LiveSource extends OriginSource {
+  close(): Promise<void>;
+}
+
+/** Opens a live origin and checks that it can be read. Errors: usage, when it cannot. */
+export type OpenLive = (plan: LiveOriginPlan, tools: OriginTools) => Promise<LiveSource>;
+
 export interface OriginStart {
   readonly plan: OriginPlan;
+  /** A plan's own do not survive the way into a thread. */
+  readonly secrets: RevealedSecrets;
   readonly seed: number;
   readonly timeScale: number;
   readonly links: readonly {
@@ -72,14 +84,14 @@ export interface OriginFacts {
 }
 
 export interface OriginControl {
-  start(start: OriginStart): Reply<OriginFacts>;
+  start(start: OriginStart): Promise<Reply<OriginFacts>>;
   /** From here on openings are served; rates and time triggers count from the first delivery. */
   serve(): Reply<null>;
   dropConsumer(): Reply<boolean>;
   report(): Reply<LedgerReport>;
   records(range: SeqRange): Reply<readonly RecordDigest[]>;
   /** Nothing moves from here on; what is held can still be read. */
-  halt(): Reply<null>;
+  halt(): Promise<Reply<null>>;
 }
 
 /** An event with the time at which it happened in its thread, monotonic milliseconds. */
@@ -122,4 +134,5 @@ export type ReplicaReport =
 export type OriginReport =
   | { readonly kind: 'firstDelivery'; readonly atMs: number }
   /** Everything that the origin holds was handed out at least once, its sentinel included. */
-  | { readonly kind: 'handedOut'; readonly atMs: number };
+  | { readonly kind: 'handedOut'; readonly atMs: number }
+  | { readonly kind: 'note'; readonly atMs: number; readonly text: string };

@@ -9,3 +9,12 @@ export function answer<T>(call: () => T): Reply<T> {
     return { ok: false, error: toErrorData(error) };
   }
 }
+
+/** As answer, of a call that takes its time. */
+export async function answerLater<T>(call: () => Promise<T>): Promise<Reply<T>> {
+  try {
+    return { ok: true, value: await call() };
+  } catch (error) {
+    return { ok: false, error: toErrorData(error) };
+  }
+}

@@ -3,6 +3,7 @@
  * what each field means. Times are milliseconds of the driver's clock, real or virtual.
  */
 import type { ErrorData } from '../base/errors.js';
+import { Secret } from '../base/secret.js';
 import type { Member, Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';
 import type { ClusterEvent } from '../scenario/driver.js';
@@ -55,6 +56,7 @@ export type RunEventBody =
     }
   | { readonly kind: 'firstDelivery' }
   | { readonly kind: 'handedOut' }
+  | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'late'; readonly who: string; readonly byMs: number }
   | { readonly kind: 'exit'; readonly slot: Slot; readonly fault: boolean; readonly reason: string }
   | { readonly kind: 'harness'; readonly reason: string }
@@ -91,6 +93,7 @@ export function encodeEvent(at: number, body: RunEventBody): string {
 /** Any value as JSON in one line, keys by name at every depth, 64-bit values as decimal strings. */
 export function canonicalText(value: unknown): string {
   if (typeof value === 'bigint') return `"${value}"`;
+  if (value instanceof Secret) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const fields = Object.entries(value)

@@ -152,7 +152,8 @@ function judgeState(comparison: Comparison, copy: CopyView): void {
   const add = (seq: number, text: string): void => {
     differences.add({ kind: 'state', replica: copy.slot, seq, text });
   };
-  const end = Math.max(upTo, ledger.report.origin.last);
+  // What a live origin got after it was read is delivered like everything else.
+  const end = Math.max(upTo, ledger.report.origin.last, ledger.report.delivered.at(-1)?.last ?? 0);
   if (last < upTo) add(last + 1, `ends at ${last}; the mirror had to reach ${upTo}`);
   if (last > end) add(end + 1, `ends at ${last}; the origin ends at ${end}`);
   const gapCount = setOf(copy.report.gaps).count;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DIGEST_BLOCK, SEGMENT_BYTES_MAX, SEQ_MAX } from '../../src/base/limits.js';
-import type { OriginPlan, RebuiltOriginPlan } from '../../src/scenario/types.js';
+import type { MadeOriginPlan, RebuiltOriginPlan } from '../../src/scenario/types.js';
 import { IntervalSet } from '../../src/stream/intervals.js';
 import { readMessage, recordSize, validateMessages, viewOf } from '../../src/stream/layout.js';
 import { Store } from '../../src/stream/store.js';
@@ -18,13 +18,13 @@ function rebuilt(plan: Partial<RebuiltOriginPlan>): RebuiltOriginPlan {
 
 const TEXT = new TextDecoder();
 
-function wholeOf(plan: OriginPlan, seed?: number): { bytes: Uint8Array; count: number } {
+function wholeOf(plan: MadeOriginPlan, seed?: number): { bytes: Uint8Array; count: number } {
   const slice = make(plan, seed).content.slice(1, Number.MAX_SAFE_INTEGER, SEGMENT_BYTES_MAX);
   return slice!;
 }
 
 describe('content: state', () => {
-  const cases: [string, OriginPlan, object, number[]][] = [
+  const cases: [string, MadeOriginPlan, object, number[]][] = [
     [
       'no gap',
       synthetic({ messages: 3 }),

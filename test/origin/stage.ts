@@ -1,9 +1,10 @@
 /** Origins for tests: contents in plain memory, and a service whose ledger is written down. */
 import { loadHasher } from '../../src/base/hasher.js';
 import { OriginContent } from '../../src/origin/content.js';
-import { OriginService, type AddressedFrame } from '../../src/origin/service.js';
+import { OriginService } from '../../src/origin/service.js';
+import type { AddressedFrame } from '../../src/origin/source.js';
 import type { Opening } from '../../src/mirror/types.js';
-import type { OriginPlan, SyntheticOriginPlan } from '../../src/scenario/types.js';
+import type { MadeOriginPlan, SyntheticOriginPlan } from '../../src/scenario/types.js';
 import { expectedOf, recordSize, viewOf } from '../../src/stream/layout.js';
 
 export const hasher = await loadHasher();
@@ -18,7 +19,7 @@ export interface Made {
   readonly segments: Uint8Array[];
 }
 
-export function make(plan: OriginPlan, seed = 1): Made {
+export function make(plan: MadeOriginPlan, seed = 1): Made {
   const segments: Uint8Array[] = [];
   const allocate = (size: number): Uint8Array => {
     const segment = new Uint8Array(size);
@@ -49,7 +50,7 @@ export class OriginStage {
   readonly service: OriginService;
   #ledger: LedgerLine[] = [];
 
-  constructor(plan: OriginPlan, options: { readonly timeScale?: number } = {}) {
+  constructor(plan: MadeOriginPlan, options: { readonly timeScale?: number } = {}) {
     this.service = new OriginService(make(plan).content, {
       ledger: {
         delivered: ({ first, last }) => this.#ledger.push(['delivered', first, last]),

@@ -10,7 +10,7 @@ import type { Message, Persist } from '../../src/raft/types.js';
 import { ReplicaHost, type Inbox } from '../../src/replica/host.js';
 import type { ReplicaLimits } from '../../src/replica/replica.js';
 import type { Input, ReplicaEvent } from '../../src/replica/types.js';
-import type { OriginPlan } from '../../src/scenario/types.js';
+import type { MadeOriginPlan } from '../../src/scenario/types.js';
 import { Ledger } from '../../src/verdict/ledger.js';
 
 const hasher = await loadHasher();
@@ -46,7 +46,7 @@ export class Stage {
   /** Called before each proposal of a member. */
   beforeAdvance: (member: StageMember) => void = () => undefined;
 
-  constructor(plan: OriginPlan, options: StageOptions = {}) {
+  constructor(plan: MadeOriginPlan, options: StageOptions = {}) {
     const content = new OriginContent(plan, {
       seed: 1,
       hasher,
@@ -169,6 +169,6 @@ function inboxOf(member: StageMember): Inbox {
 export function synthetic(
   messages: number,
   gaps: { after: number; count: number }[] = [],
-): OriginPlan {
+): MadeOriginPlan {
   return { kind: 'synthetic', messages, size: 32, rate: null, gaps };
 }

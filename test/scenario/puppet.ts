@@ -8,6 +8,7 @@ import { slotsOf } from '../../src/base/member.js';
 import { OriginContent } from '../../src/origin/content.js';
 import type { ReplicaEvent } from '../../src/replica/types.js';
 import type { ClusterEvent, Driver, RunningCluster } from '../../src/scenario/driver.js';
+import { madeOrigin } from '../../src/scenario/origins.js';
 import { planScenario } from '../../src/scenario/parse.js';
 import { play, type PlayOptions, type PlayResult } from '../../src/scenario/play.js';
 import type { FaultAction, Plan } from '../../src/scenario/types.js';
@@ -57,7 +58,11 @@ export class Puppet implements RunningCluster {
     this.#script = script;
     this.#onEvent = onEvent;
     const allocate = (size: number): Uint8Array => new Uint8Array(size);
-    this.content = new OriginContent(plan.origin, { seed: plan.seed, hasher, allocate });
+    this.content = new OriginContent(madeOrigin('sim', plan), {
+      seed: plan.seed,
+      hasher,
+      allocate,
+    });
     for (const slot of slotsOf(plan.replicas)) this.#stores.set(slot, new Store({ hasher }));
     this.#waiting = [...(script.steps ?? [])].sort(([one], [other]) => one - other);
   }

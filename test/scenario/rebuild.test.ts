@@ -135,7 +135,8 @@ describe('rebuild: what is accepted', () => {
 
   it('size and rate', () => {
     const natsGaps = { ...NATS_GAPS.natsGaps, size: '1KiB', rate: 50 };
-    const { size, rate } = planOf({ origin: { natsGaps } }, files(INFO)).origin;
+    const plan = planOf({ origin: { natsGaps } }, files(INFO)).origin as RebuiltOriginPlan;
+    const { size, rate } = plan;
     expect({ size, rate }).toEqual({ size: 1_024, rate: 50 });
   });
 

@@ -30,7 +30,7 @@ const ARROWS: Readonly<Record<string, Arrows>> = {
   vitest: { value: ALL, type: [] },
   cli: { value: ALL, type: [] },
   'index.ts': { value: ALL, type: [] },
-  workers: { value: [...DRIVEN, 'threads', 'sim'], type: [] },
+  workers: { value: [...DRIVEN, 'threads', 'sim', 'nats'], type: [] },
 };
 
 /** Packages that belong to one folder. */

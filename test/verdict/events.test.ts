@@ -107,6 +107,7 @@ const KINDS: Readonly<Record<RunEventBody['kind'], true>> = {
   fault: true,
   firstDelivery: true,
   handedOut: true,
+  note: true,
   harness: true,
   late: true,
   op: true,
