@@ -1,6 +1,7 @@
 /** lockstep as a library: read a scenario, play it on a driver, look at what came of it. */
 export { LockstepError, type ErrorCode, type ErrorData } from './base/errors.js';
 export { loadHasher, type Hasher } from './base/hasher.js';
+export { findServer, NatsServer, type ServerOptions } from './nats/server.js';
 export { parseScenario, planScenario, type ReadFile } from './scenario/parse.js';
 export { play, type PlayOptions, type PlayResult } from './scenario/play.js';
 export type { ClusterEvent, Driver, RunningCluster } from './scenario/driver.js';

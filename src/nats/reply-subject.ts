@@ -2,7 +2,7 @@
  * What the reply subject of a delivery says. Two forms (upstream: consumer.go ackReplyInfo):
  *
  *     $JS.ACK.<stream>.<consumer>.<delivered>.<seq>.<delivery>.<time>.<pending>
- *     $JS.ACK.<domain or _>.<account>.<stream>.<consumer>.<delivered>.<seq>.<delivery>.<time>.<pending>…
+ *     $JS.ACK.<domain or _>.<account>.<stream>.<consumer>. … the same five, and what may follow
  *
  * Nine tokens, or eleven and more; ten are neither. Numbers are decimal digits and nothing else: a
  * wrong one is an error, never a guess, since a sequence read wrong would become a gap.

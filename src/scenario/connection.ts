@@ -1,7 +1,7 @@
 /**
- * How to reach a NATS server, as it was given: in a scenario, an --origin or flags. What is left out
- * comes from the environment or a natscli context (src/nats/settings.ts), on the machine that
- * connects. Credentials that were given as text are kept as Secret and never shown again.
+ * How to reach a NATS server, as given in a scenario, an --origin or flags. What is left out comes
+ * from the environment or a natscli context (src/nats/settings.ts), where the connection is made.
+ * Credentials that were given as text are kept as Secret and never shown again.
  */
 import { LockstepError } from '../base/errors.js';
 import { Secret } from '../base/secret.js';

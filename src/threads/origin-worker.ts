@@ -28,7 +28,7 @@ export class OriginWorker implements OriginControl {
   readonly #openLive: OpenLive;
   #running: RunningOrigin | null = null;
 
-  /** @param openLive  what knows of the world outside; it is handed in, and used by live plans only */
+  /** @param openLive  what knows of the world outside: handed in, and used by live plans only */
   constructor(hasher: Hasher, openLive: OpenLive) {
     this.#hasher = hasher;
     this.#openLive = openLive;

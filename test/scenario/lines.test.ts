@@ -69,6 +69,8 @@ describe('--fault', () => {
   });
 });
 
+const SOURCES = 'synthetic:…, nats-gaps:… or nats://HOST:PORT/STREAM';
+
 describe('--origin', () => {
   it('synthetic: every field, gaps in order', () => {
     const source = 'synthetic:messages=1e6,size=1KiB,gap=40000+25000,rate=40_000,gap=50000+1';
@@ -112,9 +114,9 @@ describe('--origin', () => {
     ],
     [
       'synthetc:messages=1',
-      '--origin: "synthetc:messages=1" is not synthetic:… or nats-gaps:…; did you mean synthetic?',
+      `--origin: "synthetc:messages=1" is not ${SOURCES}; did you mean synthetic?`,
     ],
-    ['', '--origin: "" is not synthetic:… or nats-gaps:…'],
+    ['', `--origin: "" is not ${SOURCES}`],
     [
       'nats-gaps:a.json',
       '--origin nats-gaps: FILE,info=FILE is required: gaps tell neither first nor last',

@@ -339,7 +339,11 @@ describe('scenario: values', () => {
       { expect: { covered: ['kil'] } },
       'expect.covered[0]: "kil" is not one of stepDown, kill, freeze, failPropose, dropConsumer; did you mean kill?',
     ],
-    ['no origin', { origin: {} }, 'origin: "no origin" is not exactly one of synthetic, natsGaps'],
+    [
+      'no origin',
+      { origin: {} },
+      'origin: "no origin" is not exactly one of synthetic, natsGaps, nats',
+    ],
     [
       'origin misspelt: the slip, not what is missing',
       { origin: undefined, orgin: {} },
@@ -348,7 +352,7 @@ describe('scenario: values', () => {
     [
       'two origins',
       { origin: { synthetic: { messages: 1 }, natsGaps: { file: 'a', info: 'b' } } },
-      'origin: "synthetic and natsGaps" is not exactly one of synthetic, natsGaps',
+      'origin: "synthetic and natsGaps" is not exactly one of synthetic, natsGaps, nats',
     ],
     [
       'no messages',

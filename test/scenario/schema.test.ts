@@ -37,6 +37,7 @@ describe('schema: for editors', () => {
       '.origin.synthetic',
       '.origin.synthetic.gaps[]',
       '.origin.natsGaps',
+      '.origin.nats',
       '.mirror',
       '.faults[]',
       '.faults[].when',
