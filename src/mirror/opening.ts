@@ -60,6 +60,7 @@ export class LiveOpening {
   #silentTicks = 0;
   #taken = 0;
   #credited = 0;
+  #creditDue = false;
 
   constructor(opening: Opening, around: OpeningSurroundings) {
     const last = around.ports.storeLast();
@@ -88,12 +89,13 @@ export class LiveOpening {
   }
 
   get owesCredit(): boolean {
-    return this.#taken > this.#credited;
+    return this.#taken > this.#credited || this.#creditDue;
   }
 
   /** The delivery number that the origin may count as taken in. */
   takeCredit(): number {
     this.#credited = this.#taken;
+    this.#creditDue = false;
     return this.#taken;
   }
 
@@ -211,8 +213,13 @@ export class LiveOpening {
     return this.#beat(frame.lastDeliverySeq);
   }
 
-  /** Shows a loss when the origin is idle. */
+  /**
+   * Shows a loss when the origin is idle. Credit is given again: if it was lost on its way, an
+   * origin whose window is full waits for it for ever, and its beats hide that nothing moves
+   * (upstream: nats-server consumer.go, the header Nats-Consumer-Stalled of a heartbeat).
+   */
   #beat(lastDeliverySeq: number): Step {
+    this.#creditDue = this.#taken > 0;
     if (lastDeliverySeq <= this.#cursor.deliverySeq) return 'more';
     return this.#lost(`the origin's last delivery is ${lastDeliverySeq}`);
   }

@@ -255,6 +255,19 @@ describe('mirror: lost', () => {
     expect(stage.drain()).toEqual(reopened(5));
   });
 
+  it('a heartbeat after deliveries -> credit once more: the first may have been lost', () => {
+    const stage = receiving(5);
+    stage.mirror.frame(delivery(OPENING, 1, [6, 7]));
+    stage.advanceAll();
+    expect(stage.drain().originCommands).toEqual([credit(2)]);
+    for (let beat = 0; beat < 2; beat++) {
+      stage.mirror.frame({ type: 'heartbeat', opening: OPENING, lastDeliverySeq: 2 });
+      stage.advanceAll();
+      expect(stage.drain()).toEqual({ originCommands: [credit(2)], events: [] });
+      expect(stage.drain()).toEqual({ originCommands: [], events: [] });
+    }
+  });
+
   it('a heartbeat behind deliveries that wait -> judged after them', () => {
     const stage = receiving(5);
     stage.mirror.frame(delivery(OPENING, 1, [6, 7]));
