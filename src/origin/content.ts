@@ -37,6 +37,10 @@ export interface OriginContentOptions {
   readonly hasher: Hasher;
   /** Zeroed memory at a multiple of 8, of up to SEGMENT_BYTES_MAX; it must never change again. */
   readonly allocate: (size: number) => Uint8Array;
+  /** Bytes of the largest payload, where sizes differ from message to message. */
+  readonly sizeMax?: number | undefined;
+  /** One message in this many carries headers; 8 by default. */
+  readonly headersEvery?: number | undefined;
   /** How often the stream was deleted and made anew before: another identity, other bodies. */
   readonly life?: number;
 }
@@ -54,11 +58,16 @@ export class OriginContent {
   readonly #shape: OriginShape;
   readonly #seed: number;
   readonly #hasher: Hasher;
+  readonly #sizeMax: number;
+  readonly #headersEvery: number;
   readonly #records = new RecordIndex();
   readonly #blocks: BlockDigests;
 
-  constructor(plan: MadeOriginPlan, { seed, hasher, allocate, life = 0 }: OriginContentOptions) {
+  constructor(plan: MadeOriginPlan, options: OriginContentOptions) {
+    const { seed, hasher, allocate, life = 0 } = options;
     this.#shape = new OriginShape(plan);
+    this.#sizeMax = Math.max(plan.size, options.sizeMax ?? 0);
+    this.#headersEvery = options.headersEvery ?? HEADERS_EVERY;
     this.#seed = mix(mix(Math.floor(seed / 4_294_967_296)) ^ (seed | 0)) ^ life;
     this.#hasher = hasher;
     this.identity = { name: this.#shape.name, created: CREATED_NS + BigInt(life) * LIFE_NS };
@@ -132,22 +141,27 @@ export class OriginContent {
 
   /** The message at an existing sequence, made from the seed. */
   message(seq: number): StoredMessage {
-    return this.#make(seq, new DataView(new ArrayBuffer(paddedSize(this.#shape.size))));
+    return this.#make(seq, new DataView(new ArrayBuffer(paddedSize(this.#sizeMax))));
   }
 
   /** The payload is written to the front of `room`. */
   #make(seq: number, room: DataView<ArrayBuffer>): StoredMessage {
     const sentinel = seq === this.sentinel;
     const mixed = mix(this.#seed ^ mix(seq | 0) ^ Math.floor(seq / 4_294_967_296));
-    const size = sentinel ? SENTINEL_SIZE : this.#shape.size;
+    const size = sentinel ? SENTINEL_SIZE : this.#sizeOf(mixed);
     fillPayload(room, size, mixed);
     return {
       seq,
       timestamp: CREATED_NS + BigInt(seq) * APART_NS,
       subject: sentinel ? SENTINEL_SUBJECT : SUBJECT_BYTES[mixed % SUBJECTS]!,
-      headers: seq % HEADERS_EVERY === 0 ? HEADERS : NO_BYTES,
+      headers: seq % this.#headersEvery === 0 ? HEADERS : NO_BYTES,
       payload: new Uint8Array(room.buffer, 0, size),
     };
+  }
+
+  #sizeOf(mixed: number): number {
+    const { size } = this.#shape;
+    return this.#sizeMax === size ? size : size + (mix(mixed) % (this.#sizeMax - size + 1));
   }
 
   /** Records lie side by side across gaps, so a segment is one run of the index. */
@@ -155,10 +169,10 @@ export class OriginContent {
     const largest = messageSize(
       SENTINEL_SUBJECT.length,
       HEADERS.length,
-      Math.max(this.#shape.size, SENTINEL_SIZE),
+      Math.max(this.#sizeMax, SENTINEL_SIZE),
     );
     const fitting = Math.floor(SEGMENT_BYTES_MAX / largest);
-    const room = new DataView(new ArrayBuffer(paddedSize(this.#shape.size)));
+    const room = new DataView(new ArrayBuffer(paddedSize(this.#sizeMax)));
     let segment = NO_BYTES as Uint8Array;
     let view = viewOf(segment);
     let at = 0;

@@ -128,6 +128,11 @@ export class OriginService implements OriginSource {
     }
   }
 
+  /** Messages are held back from this number on until this is called again with a higher one. */
+  publishUpTo(number: number): void {
+    this.#pace.publishUpTo(number);
+  }
+
   /** A fault: forgets the live opening and tells nobody. False: there was none. */
   dropConsumer(): boolean {
     if (this.#served === null) return false;
@@ -206,7 +211,8 @@ export class OriginService implements OriginSource {
   #servedDueMs(served: Served, nowMs: number): number {
     const heartbeat = served.lastSentMs + this.#heartbeatMs;
     const seq = this.stream.nextSeq(served.next);
-    if (seq === undefined || !served.window.hasRoom) return heartbeat;
+    if (seq === undefined || !this.#isPublished(seq)) return heartbeat;
+    if (!served.window.hasRoom) return heartbeat;
     if (!this.#pace.isPaced) return nowMs;
     const availableMs = this.#pace.dueMs(this.stream.content.numberOf(seq), nowMs);
     // Not sooner than the next millisecond: at a high rate each message would be a turn of its own.
@@ -223,7 +229,9 @@ export class OriginService implements OriginSource {
       return;
     }
     const { stream } = this;
-    const next = Math.max(1, stream.nextSeq(startSeq) ?? startSeq);
+    const found = stream.nextSeq(startSeq);
+    const exists = found !== undefined && this.#isPublished(found);
+    const next = Math.max(1, exists ? found : startSeq);
     const startsAfter = next - 1;
     const window = new DeliveryWindow(this.#window);
     this.#served = { opening, to: from, window, next, lastSentMs: nowMs };
@@ -289,6 +297,10 @@ export class OriginService implements OriginSource {
     }
     this.#handedOut = Math.max(this.#handedOut, lastSeq);
     this.#delivered += count;
+  }
+
+  #isPublished(seq: number): boolean {
+    return this.#pace.isPublished(this.stream.content.numberOf(seq));
   }
 
   #passOver(first: number, last: number): void {

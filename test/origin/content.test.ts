@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DIGEST_BLOCK, SEGMENT_BYTES_MAX, SEQ_MAX } from '../../src/base/limits.js';
+import { OriginContent } from '../../src/origin/content.js';
 import type { MadeOriginPlan, RebuiltOriginPlan } from '../../src/scenario/types.js';
 import { IntervalSet } from '../../src/stream/intervals.js';
 import { readMessage, recordSize, validateMessages, viewOf } from '../../src/stream/layout.js';
@@ -126,6 +127,24 @@ describe('content: messages', () => {
     expect(times).toEqual([...times].sort((a, b) => (a < b ? -1 : 1)));
     expect(new Set(times).size).toBe(18);
     expect(new Set(messages.map(({ payload }) => payload.join())).size).toBe(18);
+  });
+
+  it('sizes up to a bound and headers as often as asked; all are made again from the seed', () => {
+    const plan = synthetic({ messages: 200, size: 10 });
+    const options = { seed: 1, hasher, sizeMax: 40, headersEvery: 2 };
+    const content = new OriginContent(plan, {
+      ...options,
+      allocate: (size) => new Uint8Array(size),
+    });
+    const messages = Array.from({ length: 200 }, (_, at) => content.message(at + 1));
+    const sizes = messages.map(({ payload }) => payload.length);
+    expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([10, 40]);
+    expect(new Set(sizes).size).toBe(31);
+    expect(messages.filter(({ headers }) => headers.length > 0)).toHaveLength(100);
+    const { bytes, count } = content.slice(1, 1_000, SEGMENT_BYTES_MAX)!;
+    expect(sequencesOf(bytes)).toHaveLength(count);
+    validateMessages(bytes, count);
+    expect(readMessage(bytes, viewOf(bytes), 0).payload).toEqual(messages[0]!.payload);
   });
 
   it('the same seed makes the same bytes, another seed others, high words of a seed included', () => {

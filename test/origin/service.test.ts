@@ -233,6 +233,40 @@ describe('service: window', () => {
   });
 });
 
+describe('service: held back', () => {
+  it('what is not published is not there: nothing is sent, and a gap before it does not show', () => {
+    const stage = new OriginStage(GAPPED);
+    stage.service.publishUpTo(2);
+    stage.open(FIRST, 1);
+    expect(stage.pump(0)).toEqual([opened('1.1', 0, 5), deliver('1.1', 1, 3, [1, 2])]);
+    expect([stage.service.hasMore(1, 0), stage.service.hasMore(2, 0)]).toEqual([true, false]);
+    expect(stage.service.nextDueMs(0)).toBe(ORIGIN_HEARTBEAT_MS);
+    stage.open(SECOND, 3);
+    expect(stage.pump(0)).toEqual([opened('1.2', 2, 3)]);
+    expect(stage.service.remove({ first: 2, last: 8 }, 0)).toBe(1);
+    expect(stage.drainLedger()).toEqual([['delivered', 1, 2]]);
+    stage.service.publishUpTo(4);
+    expect(stage.pump(0)).toEqual([deliver('1.2', 1, 1, [6, 7])]);
+    stage.service.publishUpTo(5);
+    expect(stage.pump(0)).toEqual([deliver('1.2', 3, 0, [8])]);
+    expect(stage.drainLedger()).toEqual([
+      ['passedOver', 3, 5],
+      ['delivered', 6, 7],
+      ['delivered', 8, 8],
+    ]);
+  });
+
+  it('published and paced: both must allow it', () => {
+    const stage = new OriginStage({ ...GAPPED, rate: 100 });
+    stage.service.publishUpTo(3);
+    stage.open(FIRST, 1);
+    stage.pump(0);
+    expect(stage.pump(40)).toEqual([deliver('1.1', 2, 2, [2, 6])]);
+    stage.service.publishUpTo(4);
+    expect(stage.pump(40)).toEqual([deliver('1.1', 4, 1, [7])]);
+  });
+});
+
 describe('service: rate', () => {
   it('message k is there k / rate after the first delivery, the sentinel last', () => {
     const stage = new OriginStage({ ...GAPPED, rate: 100 });
