@@ -64,6 +64,6 @@ function isSeqOrZero(value: number): boolean {
   return value === 0 || isSeq(value);
 }
 
-function sameIdentity(a: OriginIdentity, b: OriginIdentity): boolean {
+export function sameIdentity(a: OriginIdentity, b: OriginIdentity): boolean {
   return a.name === b.name && a.created === b.created;
 }

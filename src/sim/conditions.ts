@@ -43,3 +43,6 @@ export const CALM: Conditions = {
   turnUs: 20,
   driftPerMille: 0,
 };
+
+/** What the world is like once it is healed. */
+export const HEALED: Conditions = CALM;

@@ -34,9 +34,14 @@ export class SimLink<T> {
   readonly #fates: LinkFates;
   #sent = 0;
   #lastArrivalUs = 0;
+  /** What arrives before this waits until then. */
+  #cloggedUntilUs = 0;
+  #echoes = 0;
+  #echoByUs = 0;
   readonly #arrive = (payload: T): void => {
     if (this.cut) this.#ends.dropped?.(payload, 'cut');
-    else this.#ends.deliver(payload);
+    else if (this.#agenda.nowUs >= this.#cloggedUntilUs) this.#ends.deliver(payload);
+    else this.#agenda.at(this.#cloggedUntilUs, this.#arrive, payload);
   };
 
   constructor(
@@ -54,6 +59,26 @@ export class SimLink<T> {
     this.given = new GivenFates(fates.name, fates.given);
   }
 
+  /** Holds everything until then, what is under way included; it comes at once and in order. */
+  clog(untilUs: number): void {
+    this.#cloggedUntilUs = Math.max(this.#cloggedUntilUs, untilUs);
+  }
+
+  /** The next `count` messages that get through come once more, by so much later. */
+  echo(count: number, byUs: number): void {
+    this.#echoes = count;
+    this.#echoByUs = byUs;
+  }
+
+  /** From here on it is like this, nothing holds it up and no message has a fate of its own. */
+  mend(conditions: LinkConditions): void {
+    this.conditions = conditions;
+    this.cut = false;
+    this.given.clear();
+    this.#echoes = 0;
+    this.#cloggedUntilUs = 0;
+  }
+
   /** @param fromUs  when it leaves: now, or later when its sender was held up */
   send(payload: T, fromUs: number): void {
     this.#sent++;
@@ -68,6 +93,10 @@ export class SimLink<T> {
     this.#carry(payload, fromUs, this.#overtakenByUs());
     const doubledByUs = this.#doubledByUs();
     if (doubledByUs !== null) this.#carry(payload, fromUs, doubledByUs);
+    if (this.#echoes > 0) {
+      this.#echoes--;
+      this.#carry(payload, fromUs, this.#echoByUs);
+    }
   }
 
   /** @param byUs  null or 0: in order */

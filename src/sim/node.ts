@@ -29,6 +29,25 @@ export interface WorldPlan extends Pick<
   readonly origin: MadeOriginPlan;
   /** Not given: as in base/limits.ts, with pre-vote and check-quorum. */
   readonly tuning?: Tuning;
+  /** Not given: everything is there from the start, at its rate, with payloads of one size. */
+  readonly load?: LoadShape;
+}
+
+/** How messages come to be and what they are like, beside the plan of the origin. */
+export interface LoadShape {
+  /** How many of the last, the sentinel among them, exist only once the core was healed. */
+  readonly heldBack: number;
+  readonly burst: Burst | null;
+  /** Bytes of the largest payload; the smallest is the origin's. */
+  readonly sizeMax: number;
+  /** One message in this many carries headers. */
+  readonly headersEvery: number;
+}
+
+/** So many messages at once, again and again. */
+export interface Burst {
+  readonly messages: number;
+  readonly everyMs: number;
 }
 
 /** What of a replica and of the origin's window a run may set. */
@@ -230,7 +249,7 @@ export class SimNode implements Watched {
     if (this.#heldUp) this.#agenda.at(this.#busyUntilUs, () => this.settle());
     else this.settle();
     this.#heldUp = false;
-    if (more) this.wake();
+    if (more || this.#inbox.orders.length > 0) this.wake();
   }
 
   #takeTurn(host: ReplicaHost): boolean {

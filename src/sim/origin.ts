@@ -9,8 +9,11 @@ import { OriginService } from '../origin/service.js';
 import type { AddressedFrame } from '../origin/source.js';
 import { Ledger } from '../verdict/ledger.js';
 import type { LedgerReader, LedgerReport } from '../verdict/types.js';
+import type { MadeOriginPlan, SyntheticOriginPlan } from '../scenario/types.js';
+import type { SeqRange } from '../stream/types.js';
 import type { Agenda } from './agenda.js';
-import type { WorldPlan } from './node.js';
+import { FrameFaults } from './frame-faults.js';
+import type { Burst, WorldPlan } from './node.js';
 
 export interface OriginOutputs {
   send(addressed: AddressedFrame): void;
@@ -24,24 +27,27 @@ const LATER_US = 1_000;
 export class SimOrigin {
   readonly content: OriginContent;
   readonly service: OriginService;
+  readonly frames = new FrameFaults();
   readonly #ledger = new Ledger();
+  readonly #plan: WorldPlan;
+  readonly #hasher: Hasher;
   readonly #agenda: Agenda;
   readonly #outputs: OriginOutputs;
   /** What came before the origin was opened. */
   #waiting: { readonly from: Member; readonly command: OriginCommand }[] = [];
   #serving = false;
+  #bursts = true;
+  #published = 0;
   #dueUs: number | null = null;
   #saidFirst = false;
   #saidHandedOut = false;
 
   constructor(agenda: Agenda, plan: WorldPlan, hasher: Hasher, outputs: OriginOutputs) {
     this.#agenda = agenda;
+    this.#plan = plan;
+    this.#hasher = hasher;
     this.#outputs = outputs;
-    this.content = new OriginContent(plan.origin, {
-      seed: plan.seed,
-      hasher,
-      allocate: (size) => new Uint8Array(size),
-    });
+    this.content = this.#makeContent(plan.origin, 0);
     this.service = new OriginService(this.content, {
       ledger: this.#ledger,
       rate: plan.origin.rate,
@@ -57,6 +63,7 @@ export class SimOrigin {
 
   serve(): void {
     this.#serving = true;
+    this.#publishBurst(this.#plan.load?.burst ?? null);
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const { from, command } of waiting) {
@@ -72,6 +79,66 @@ export class SimOrigin {
     }
     this.service.command(from, command, this.#agenda.nowMs);
     this.#pump();
+  }
+
+  /** What was held back is published. */
+  publishAll(): void {
+    this.#bursts = false;
+    this.service.publishUpTo(Number.POSITIVE_INFINITY);
+    this.#pump();
+  }
+
+  /** A fault: for so long it sends nothing. */
+  stall(forMs: number): void {
+    this.service.stall(forMs, this.#agenda.nowMs);
+  }
+
+  /** A fault: messages of the range that exist by now are removed. False: there were none. */
+  remove(range: SeqRange): boolean {
+    return this.service.remove(range, this.#agenda.nowMs) > 0;
+  }
+
+  /** A fault: so many of the oldest messages go. */
+  expire(count: number): void {
+    const { stream } = this.service;
+    const last = stream.endOf(1, count);
+    this.remove({ first: 1, last });
+  }
+
+  /**
+   * A fault: another stream takes the name, with so many messages. False: nothing was handed out
+   * yet.
+   */
+  recreate(messages: number): boolean {
+    const plan: SyntheticOriginPlan = {
+      ...{ kind: 'synthetic', messages, size: this.#plan.origin.size },
+      ...{ rate: null, gaps: [] },
+    };
+    return this.service.recreate((life) => this.#makeContent(plan, life));
+  }
+
+  #makeContent(plan: MadeOriginPlan, life: number): OriginContent {
+    const { seed, load } = this.#plan;
+    return new OriginContent(plan, {
+      ...{ seed, life, hasher: this.#hasher },
+      ...{ sizeMax: load?.sizeMax, headersEvery: load?.headersEvery },
+      allocate: (size) => new Uint8Array(size),
+    });
+  }
+
+  /** Without bursts everything that is not held back is there from the start, at its rate. */
+  #publishBurst(burst: Burst | null): void {
+    const { load } = this.#plan;
+    if (load === undefined) return;
+    const most = this.content.messages - load.heldBack;
+    this.#published = Math.min(most, this.#published + (burst?.messages ?? most));
+    this.service.publishUpTo(this.#published);
+    if (burst === null || this.#published === most) return;
+    this.#agenda.after(burst.everyMs * 1_000, () => {
+      if (!this.#bursts) return;
+      this.#publishBurst(burst);
+      this.#pump();
+    });
   }
 
   #pump(): void {

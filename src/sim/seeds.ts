@@ -17,7 +17,7 @@ import { firstDifference, Trace, type Witness } from './trace.js';
 
 /** What the seeds of a sweep are played on; plain data. */
 export type SweepSubject =
-  | { readonly kind: 'drawn' }
+  | { readonly kind: 'drawn'; readonly beyondQuorum?: boolean }
   | { readonly kind: 'scenario'; readonly plan: Plan; readonly conditions: 'calm' | 'drawn' };
 
 /** Plays a seed and, if it fails, twice more: what does not come again is a fault of lockstep. */
@@ -51,7 +51,9 @@ export async function playSeed(
   witness?: Witness,
 ): Promise<SeedReport> {
   if (subject.kind === 'scenario') return playScenario(subject, seed, hasher, witness);
-  return runSwarm(drawSwarm(seed, witness?.onDraw), hasher, witness?.onEvent, witness);
+  const { beyondQuorum = false } = subject;
+  const plan = drawSwarm(seed, { beyondQuorum, onDraw: witness?.onDraw });
+  return runSwarm(plan, hasher, witness?.onEvent, witness);
 }
 
 async function playScenario(

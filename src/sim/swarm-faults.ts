@@ -1,66 +1,113 @@
-/** Carries out the faults of a drawn run on its world, and takes all of them back. */
-import { LockstepError, toErrorData } from '../base/errors.js';
+/**
+ * Carries out the faults of a drawn run on its world: at their time, or from then on at the moment
+ * that they wait for, and takes all of them back when the core is healed.
+ */
 import type { ClusterEvent } from '../scenario/driver.js';
+import { HEALED } from './conditions.js';
 import { Coverage, faultCell } from './coverage.js';
+import type { DiskFailure } from './disk.js';
+import type { SwarmMoment } from './moments.js';
 import type { SimNode } from './node.js';
+import { SwarmNetwork } from './swarm-network.js';
+import { isOriginAction, SwarmOrigin } from './swarm-origin.js';
 import {
   faultId,
-  HEALED,
+  toleratedOf,
   type SwarmAction,
   type SwarmFault,
   type SwarmKind,
   type SwarmPlan,
-} from './swarm.js';
+} from './swarm-plan.js';
 import type { SimWorld } from './world.js';
 
-/** Kinds that hit the origin or all members, whoever their target is. */
-const IMPERSONAL: ReadonlySet<SwarmKind> = new Set([
-  'killAll',
-  'partition',
-  'dropConsumer',
-  'refuseOpening',
-  'loseDeliveries',
-  'repeatDeliveries',
-  'stallOrigin',
-]);
-const REFUSED = toErrorData(new LockstepError('overrun', 'the origin has no room for a consumer'));
+type ActionOf<K> = Extract<SwarmAction, { readonly kind: K }>;
+type Order = Parameters<SimNode['order']>[0];
+
+/** Of one living member. */
+type MemberAction = ActionOf<
+  | 'stepDown'
+  | 'flap'
+  | 'freeze'
+  | 'kill'
+  | 'wipe'
+  | 'failWrite'
+  | 'failSync'
+  | 'slowDisk'
+  | 'misorder'
+  | 'failPropose'
+>;
+
+/** A fault that waits for its moment. */
+interface Waiting {
+  readonly id: string;
+  readonly fault: SwarmFault;
+}
 
 export class SwarmFaults {
   readonly #world: SimWorld;
+  readonly #plan: SwarmPlan;
+  readonly #network: SwarmNetwork;
+  readonly #origin: SwarmOrigin;
   readonly #onEvent: (event: ClusterEvent) => void;
   /** Faults that fell, by kind; one that had no target is not counted. */
   readonly installed = new Map<SwarmKind, number>();
+  /** Where faults fell, and at which moments. */
   readonly coverage = new Coverage();
-  /** How many cuts lie on each direction of each pair, so that two that overlap mend in turn. */
-  readonly #cuts = new Map<string, number>();
+  /** Members that lost their disk: they forgot their vote and do not come back. */
+  readonly wiped = new Set<SimNode>();
+  #waiting: Waiting[] = [];
   #healed = false;
+  /** A fault strikes just now: what follows from it is no moment of its own. */
+  #striking = false;
 
-  constructor(world: SimWorld, onEvent: (event: ClusterEvent) => void) {
+  constructor(world: SimWorld, plan: SwarmPlan, onEvent: (event: ClusterEvent) => void) {
     this.#world = world;
+    this.#plan = plan;
     this.#onEvent = onEvent;
+    const later = (forMs: number, happen: () => void): void => {
+      this.#later(forMs, happen);
+    };
+    this.#network = new SwarmNetwork(world, later);
+    this.#origin = new SwarmOrigin(world.origin, later);
   }
 
-  schedule({ faults }: SwarmPlan): void {
+  schedule(): void {
+    const { faults } = this.#plan;
+    if (faults.some(({ when }) => when !== undefined)) {
+      this.#world.reached = (moment, node, between) => {
+        this.#reached(moment, node, between);
+      };
+    }
     faults.forEach((fault, at) => {
       this.#world.agenda.at(fault.atMs * 1_000, () => {
-        if (!this.#healed) this.#install(fault, faultId(fault, at));
+        if (!this.#healed) this.#begin(fault, faultId(fault, at));
       });
     });
   }
 
-  /** Everybody lives, hears and is heard, except for those who stay outside of the core. */
-  heal({ core }: SwarmPlan): void {
+  /** What waited in vain is told, and nothing strikes any more. */
+  end(): void {
     this.#healed = true;
+    this.#world.reached = null;
+    for (const { id, fault } of this.#waiting) {
+      this.#tell(id, null, `${fault.when} did not come`);
+    }
+    this.#waiting = [];
+  }
+
+  /** Everybody lives, hears and is heard, except for those who stay outside of the core. */
+  heal(): void {
+    this.end();
     const world = this.#world;
     world.mend(HEALED);
-    world.origin.service.refuseNext(0, REFUSED);
+    this.#origin.clear();
     world.nodes.forEach((node, at) => {
       if (node.disk.failure !== null && node.isAlive) node.crash();
       node.disk.speed = HEALED;
       node.thaw();
-      world.restart(node);
+      if (!this.wiped.has(node)) world.restart(node);
       node.order({ type: 'failPropose', count: 0, code: 'overrun' });
-      if (!core.includes(at)) this.#leaveOut(node, at);
+      if (!this.#plan.core.includes(at)) this.#leaveOut(node, at);
     });
   }
 
@@ -74,88 +121,160 @@ export class SwarmFaults {
     this.#world.cutOrigin(node, true);
   }
 
-  #install({ target, action }: SwarmFault, id: string): void {
-    const world = this.#world;
-    const node = target === 'leader' ? world.leader() : world.nodes[target]!;
-    const on = IMPERSONAL.has(action.kind) ? null : node;
-    const cell = node === null ? '' : faultCell(action.kind, on);
-    const strikes = node !== null && this.#enact(node, action);
-    const at = { id, slot: node?.slot ?? null, atMs: world.nowMs };
-    this.#onEvent(
-      strikes
-        ? { kind: 'fault', ...at, state: 'installed' }
-        : { kind: 'fault', ...at, state: 'skipped', reason: 'nothing to strike at this moment' },
-    );
-    if (!strikes) return;
-    this.coverage.met(cell);
-    this.installed.set(action.kind, (this.installed.get(action.kind) ?? 0) + 1);
+  #begin(fault: SwarmFault, id: string): void {
+    if (fault.when !== undefined) {
+      this.#waiting.push({ id, fault });
+      return;
+    }
+    const { target } = fault;
+    const node = target === 'leader' ? this.#world.leader() : this.#world.nodes[target]!;
+    if (node === null) this.#tell(id, null, 'nobody leads at this moment');
+    else this.#strike(fault, id, node, (order) => node.order(order));
   }
 
-  /** False: the fault has no object at this moment. */
-  #enact(node: SimNode, action: SwarmAction): boolean {
-    const { nodes, origin } = this.#world;
-    switch (action.kind) {
-      case 'kill':
-        return this.#kill(node, action.restartMs);
-      case 'killAll':
-        for (const each of nodes) this.#kill(each, action.restartMs);
-        return true;
-      case 'failWrite':
-        return this.#failWrite(node, action.restartMs);
-      case 'isolate':
-        this.#isolate(node, action);
-        return true;
-      case 'partition':
-        return this.#partition(action);
-      case 'cutOrigin':
-        this.#world.cutOrigin(node, true);
-        this.#later(action.forMs, () => this.#world.cutOrigin(node, false));
-        return true;
-      case 'dropConsumer':
-        return origin.service.dropConsumer();
-      case 'refuseOpening':
-        origin.service.refuseNext(action.times, REFUSED);
-        return true;
-      case 'loseDeliveries':
-        origin.service.loseDeliveries(action.times);
-        return true;
-      case 'repeatDeliveries':
-        origin.service.repeatDeliveries(action.times);
-        return true;
-      case 'stallOrigin':
-        origin.service.stall(action.forMs, this.#world.nowMs);
-        return true;
-      default:
-        return node.isAlive && this.#order(node, action);
+  #reached(moment: SwarmMoment, node: SimNode, between: boolean): void {
+    if (this.#striking) return;
+    const at = this.#waiting.findIndex(({ fault: { when, target } }) => {
+      return when === moment && (target === 'leader' || this.#world.nodes[target] === node);
+    });
+    if (at < 0) return;
+    const [{ fault, id }] = this.#waiting.splice(at, 1) as [Waiting];
+    this.coverage.met(`when ${moment}`);
+    this.#striking = true;
+    try {
+      if (between) node.settle();
+      this.#strike(fault, id, node, (order) => {
+        if (between) node.input(order);
+        else node.order(order);
+      });
+    } finally {
+      this.#striking = false;
     }
   }
 
-  #order(
-    node: SimNode,
-    action: Extract<SwarmAction, { kind: 'stepDown' | 'failPropose' | 'freeze' }>,
-  ): true {
-    if (action.kind === 'freeze') node.freeze(action.forMs * 1_000);
-    else if (action.kind === 'failPropose') {
-      node.order({ type: 'failPropose', count: action.times, code: action.code });
-    } else {
-      const { to } = action;
-      const named = typeof to === 'number' ? this.#world.nodes[to]!.member : to;
-      node.order({ type: 'stepDown', to: named });
+  /** A member that dies in the middle of its turn unwinds it: what is to be said is said before. */
+  #strike(fault: SwarmFault, id: string, node: SimNode, order: (order: Order) => void): void {
+    const { action } = fault;
+    const cell = faultCell(action.kind, isImpersonal(action) ? null : node);
+    let strikes = true;
+    try {
+      strikes = this.#enact(node, action, order);
+    } finally {
+      this.#tell(id, node, strikes ? null : 'nothing to strike at this moment');
+      if (strikes) this.#fell(action.kind, cell);
+    }
+  }
+
+  #fell(kind: SwarmKind, cell: string): void {
+    this.coverage.met(cell);
+    this.installed.set(kind, (this.installed.get(kind) ?? 0) + 1);
+  }
+
+  #tell(id: string, node: SimNode | null, reason: string | null): void {
+    const at = { id, slot: node?.slot ?? null, atMs: this.#world.nowMs };
+    this.#onEvent(
+      reason === null
+        ? { kind: 'fault', ...at, state: 'installed' }
+        : { kind: 'fault', ...at, state: 'skipped', reason },
+    );
+  }
+
+  /** False: the fault has no object at this moment. */
+  #enact(node: SimNode, action: SwarmAction, order: (order: Order) => void): boolean {
+    switch (action.kind) {
+      case 'isolate':
+        return this.#network.isolate(node, action);
+      case 'partition':
+        return this.#network.partition(action);
+      case 'topology':
+        return this.#network.topology(action);
+      case 'clog':
+        return this.#network.clog(node, action);
+      case 'echo':
+        return this.#network.echo(node, action);
+      case 'cutOrigin':
+        return this.#network.cutOrigin(node, action);
+      case 'clogOrigin':
+        return this.#network.clogOrigin(node, action);
+      case 'killAll':
+        return this.#killAll(node, action.restartMs);
+      case 'falsify':
+        this.#world.conductorFaults.falsify(
+          node.member,
+          action.how,
+          this.#world.nowMs + action.forMs,
+        );
+        return true;
+      default:
+        if (isOriginAction(action)) return this.#origin.strike(action);
+        return node.isAlive && this.#strikeMember(node, action, order);
+    }
+  }
+
+  #strikeMember(node: SimNode, action: MemberAction, order: (order: Order) => void): boolean {
+    switch (action.kind) {
+      case 'stepDown': {
+        const { to } = action;
+        order({
+          type: 'stepDown',
+          to: typeof to === 'number' ? this.#world.nodes[to]!.member : to,
+        });
+        return true;
+      }
+      case 'flap':
+        return flap(node, order);
+      case 'misorder':
+        order({ type: 'campaign', ...standing(node) });
+        return true;
+      case 'failPropose':
+        order({ type: 'failPropose', count: action.times, code: action.code });
+        return true;
+      case 'freeze':
+        node.freeze(action.forMs * 1_000);
+        return true;
+      case 'kill':
+        this.#kill(node, action.restartMs);
+        return true;
+      case 'wipe':
+        return this.#wipe(node);
+      case 'failWrite':
+        return this.#fail(node, 'write', action.restartMs);
+      case 'failSync':
+        return this.#fail(node, 'sync', action.restartMs);
+      case 'slowDisk':
+        return this.#slow(node, action);
+    }
+  }
+
+  /** Last of all it may unwind the member's turn. */
+  #kill(node: SimNode, restartMs: number): void {
+    this.#later(restartMs, () => {
+      this.#world.restart(node);
+    });
+    node.crash();
+  }
+
+  #killAll(struck: SimNode, restartMs: number): true {
+    const others = this.#world.nodes.filter((node) => node !== struck);
+    for (const node of [...others, struck]) {
+      if (!this.wiped.has(node) && node.isAlive) this.#kill(node, restartMs);
     }
     return true;
   }
 
-  #kill(node: SimNode, restartMs: number): boolean {
-    if (!node.isAlive) return false;
+  #wipe(node: SimNode): boolean {
+    const { replicas, beyondQuorum } = this.#plan;
+    const most = beyondQuorum === true ? replicas : toleratedOf(replicas);
+    if (this.wiped.size >= most) return false;
+    this.wiped.add(node);
+    this.#world.ended(node);
     node.crash();
-    this.#later(restartMs, () => this.#world.restart(node));
     return true;
   }
 
   /** The member finds out with its next write, and is out until it is started again. */
-  #failWrite(node: SimNode, restartMs: number): boolean {
-    if (!node.isAlive) return false;
-    node.disk.failure = 'write';
+  #fail(node: SimNode, failure: DiskFailure, restartMs: number): true {
+    node.disk.failure = failure;
     const { life } = node;
     this.#later(restartMs, () => {
       if (node.life !== life || !node.isAlive) return;
@@ -165,33 +284,12 @@ export class SwarmFaults {
     return true;
   }
 
-  #isolate(node: SimNode, { way, forMs }: Extract<SwarmAction, { kind: 'isolate' }>): void {
-    for (const other of this.#world.nodes) {
-      if (way !== 'in') this.#cut(node, other, forMs);
-      if (way !== 'out') this.#cut(other, node, forMs);
-    }
-  }
-
-  #partition({ mask, forMs }: Extract<SwarmAction, { kind: 'partition' }>): boolean {
-    const { nodes } = this.#world;
-    const isIn = (at: number): boolean => (mask & (1 << at)) !== 0;
-    nodes.forEach((node, at) => {
-      nodes.forEach((other, to) => {
-        if (isIn(at) !== isIn(to)) this.#cut(node, other, forMs);
-      });
-    });
-    return nodes.some((_, at) => isIn(at)) && nodes.some((_, at) => !isIn(at));
-  }
-
-  #cut(from: SimNode, to: SimNode, forMs: number): void {
-    const key = `${from.slot} to ${to.slot}`;
-    this.#cuts.set(key, (this.#cuts.get(key) ?? 0) + 1);
-    this.#world.cut(from, to, true);
+  #slow(node: SimNode, { writeUs, forMs }: ActionOf<'slowDisk'>): true {
+    node.disk.speed = { writeMinUs: writeUs, writeMaxUs: 2 * writeUs };
     this.#later(forMs, () => {
-      const left = this.#cuts.get(key)! - 1;
-      this.#cuts.set(key, left);
-      if (left === 0) this.#world.cut(from, to, false);
+      node.disk.speed = this.#plan.conditions;
     });
+    return true;
   }
 
   /** Nothing that was to end later touches a healed world. */
@@ -200,4 +298,26 @@ export class SwarmFaults {
       if (!this.#healed) happen();
     });
   }
+}
+
+/** It hits the origin or all members, whoever its target is. */
+function isImpersonal(action: SwarmAction): boolean {
+  const { kind } = action;
+  if (kind === 'killAll' || kind === 'partition' || kind === 'topology') return true;
+  return isOriginAction(action);
+}
+
+/** Both orders are in one turn: whoever is told of roles may see two leaderships as one. */
+function flap(node: SimNode, order: (order: Order) => void): boolean {
+  const { log } = node.replica!;
+  if (log.role !== 'leader') return false;
+  order({ type: 'stepDown', to: null });
+  order({ type: 'campaign', term: log.term, deadLeader: null });
+  return true;
+}
+
+/** What an order to campaign must name to be obeyed. */
+function standing(node: SimNode): { term: number; deadLeader: SimNode['member'] | null } {
+  const { term, leader } = node.replica!.log;
+  return { term, deadLeader: leader };
 }

@@ -1,7 +1,8 @@
 /**
  * Plays one drawn run: a phase in which anything may break, then the core is healed and owes that
- * it catches up within a stated virtual time. Invariants are checked all along; at the end the
- * copies of the core are judged against what the origin handed out. What comes of it is data.
+ * it takes in what is published from then on, within a stated virtual time. Invariants are checked
+ * all along; at the end every copy is judged against what the origin handed out, those outside of
+ * the core up to where they are. What comes of it is data.
  */
 import { toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
@@ -9,8 +10,11 @@ import type { ClusterEvent } from '../scenario/driver.js';
 import { copyReport } from '../verdict/copy.js';
 import { judge } from '../verdict/judge.js';
 import type { SeedFailure, SeedReport } from '../verdict/sweep.js';
-import type { SwarmPlan } from './swarm.js';
+import type { Excuse } from './excuse.js';
+import type { SimNode } from './node.js';
 import { SwarmFaults } from './swarm-faults.js';
+import { SwarmOutcome } from './swarm-outcome.js';
+import type { SwarmPlan } from './swarm-plan.js';
 import type { Taps } from './taps.js';
 import { SimWorld } from './world.js';
 
@@ -25,9 +29,10 @@ const CATCH_UP_MS = 3_000;
 const CATCH_UP_UPSTREAM_MS = 320_000;
 
 /** Milliseconds that a healed core may take until it holds everything. */
-export function catchUpLimitMs({ timeScale, origin, safetyMs }: SwarmPlan): number {
+export function catchUpLimitMs(plan: SwarmPlan): number {
+  const { timeScale, origin, safetyMs, sentinelAfterMs = 0 } = plan;
   const left = origin.rate === null ? 0 : (origin.messages / origin.rate) * 1_000;
-  return CATCH_UP_MS + CATCH_UP_UPSTREAM_MS * timeScale + safetyMs + left;
+  return CATCH_UP_MS + CATCH_UP_UPSTREAM_MS * timeScale + safetyMs + sentinelAfterMs + left;
 }
 
 /** @param onEvent  told of every event as it comes */
@@ -38,84 +43,103 @@ export async function runSwarm(
   taps?: Taps,
 ): Promise<SwarmReport> {
   let failure: SeedFailure | null = null;
+  let excuse: Excuse | null = null;
   const told = (event: ClusterEvent): void => {
     onEvent?.(event);
+    outcome.event(event);
     if (event.kind !== 'violation') return;
     failure ??= { verdict: 'violated', property: event.property, text: event.text };
   };
   const { conditions, fates } = plan;
   const world = new SimWorld({ plan, conditions, hasher, onEvent: told, fates, taps });
-  const faults = new SwarmFaults(world, told);
+  const faults = new SwarmFaults(world, plan, told);
+  const outcome = new SwarmOutcome(plan, world, faults);
   const failed = (): SeedFailure | null => failure;
   try {
-    failure = playPhases(plan, world, faults, failed) ?? failed();
-    failure ??= await judgeCore(plan, world, hasher);
+    const stall = playPhases({ plan, world, faults, outcome, failed });
+    excuse = stall === null ? null : outcome.excuse();
+    failure = failed() ?? (excuse === null ? stall : null);
+    failure ??= await judgeCopies(plan, world, { outcome, hasher, excused: excuse !== null });
   } catch (error) {
     failure = { verdict: 'harness', property: 'harness', text: toErrorData(error).message };
   }
-  const installed = Object.fromEntries(faults.installed);
-  const { cells } = faults.coverage;
-  return { seed: plan.seed, failure, simulatedMs: world.nowMs, cells, installed };
+  count(world, faults, excuse);
+  return {
+    seed: plan.seed,
+    failure,
+    simulatedMs: world.nowMs,
+    cells: faults.coverage.cells,
+    installed: Object.fromEntries(faults.installed),
+  };
 }
 
-function playPhases(
-  plan: SwarmPlan,
-  world: SimWorld,
-  faults: SwarmFaults,
-  failed: () => SeedFailure | null,
-): SeedFailure | null {
+/** What else of a run is worth a cell: writes that a crash tore, and what excused a stall. */
+function count({ nodes }: SimWorld, { coverage }: SwarmFaults, excuse: Excuse | null): void {
+  if (nodes.some(({ disk }) => disk.torn > 0)) coverage.met('torn write dropped');
+  if (excuse !== null) coverage.met(`excused: ${excuse}`);
+}
+
+interface Played {
+  readonly plan: SwarmPlan;
+  readonly world: SimWorld;
+  readonly faults: SwarmFaults;
+  readonly outcome: SwarmOutcome;
+  readonly failed: () => SeedFailure | null;
+}
+
+/** What is not caught up in time, excused or not; null: everything that was owed. */
+function playPhases({ plan, world, faults, outcome, failed }: Played): SeedFailure | null {
   world.origin.serve();
-  faults.schedule(plan);
+  faults.schedule();
   while (world.nowMs < plan.safetyMs && failed() === null) world.run(STEP_MS);
-  faults.heal(plan);
-  const untilMs = world.nowMs + catchUpLimitMs(plan);
-  while (!isCaughtUp(plan, world) && failed() === null) {
-    if (world.nowMs >= untilMs) return stalled(plan, world);
+  if (plan.beyondQuorum === true) {
+    faults.end();
+    return null;
+  }
+  faults.heal();
+  world.agenda.after((plan.sentinelAfterMs ?? 0) * 1_000, () => {
+    world.origin.publishAll();
+  });
+  const limitMs = catchUpLimitMs(plan);
+  const untilMs = world.nowMs + limitMs;
+  while (!outcome.isDone() && failed() === null) {
+    if (world.nowMs >= untilMs) return outcome.stalled(limitMs);
     world.run(STEP_MS);
   }
   return null;
 }
 
-function isCaughtUp({ core }: SwarmPlan, { nodes, origin }: SimWorld): boolean {
-  return core.every((at) => nodes[at]!.replica!.store.lastSeq >= origin.content.last);
-}
-
-function stalled(plan: SwarmPlan, world: SimWorld): SeedFailure {
-  const stands = plan.core.map((at) => {
-    const { slot, replica } = world.nodes[at]!;
-    return `${slot} ${replica!.log.role} at ${replica!.store.lastSeq}`;
-  });
-  const leader = world.leader();
-  const status = leader?.replica!.status().mirror ?? null;
-  const mirror = status === null ? '' : `, mirror ${status.condition}, attempts ${status.attempts}`;
-  const error = status?.error?.message;
-  const within = `${Math.round(catchUpLimitMs(plan))} ms after healing`;
-  const leads = `leads${mirror}, last error ${error ?? 'none'}`;
-  const led = leader === null ? 'no leader' : `${leader.slot} ${leads}`;
-  const last = world.origin.content.last;
-  const text = `not at ${last} ${within}: ${stands.join(', ')}; ${led}`;
-  return { verdict: 'stalled', property: 'catch-up', text };
-}
-
-async function judgeCore(
-  { core }: SwarmPlan,
+/** The core up to where it had to come; then all that live, up to where they are. */
+async function judgeCopies(
+  { core, beyondQuorum }: SwarmPlan,
   { nodes, origin }: SimWorld,
-  hasher: Hasher,
+  of: { readonly outcome: SwarmOutcome; readonly hasher: Hasher; readonly excused: boolean },
 ): Promise<SeedFailure | null> {
-  const copies = core.map((at) => {
-    const { slot, replica } = nodes[at]!;
-    const { store } = replica!;
-    const reader = {
+  const { hasher, outcome, excused } = of;
+  const living = nodes.filter(({ isAlive }) => isAlive);
+  const inCore = living.filter((node) => core.includes(nodes.indexOf(node)));
+  const owes = beyondQuorum !== true && !excused;
+  const tasks = [
+    ...(owes ? [{ copies: inCore.map(readerOf), upTo: outcome.owedSeq }] : []),
+    ...(owes && inCore.length === living.length ? [] : [{ copies: living.map(readerOf), upTo: 0 }]),
+  ];
+  for (const task of tasks) {
+    const { differences } = await judge({ ledger: origin.ledger, hasher, ...task });
+    const [first] = differences;
+    if (first === undefined) continue;
+    const text = `${first.replica} at ${first.seq}: ${first.text}`;
+    return { verdict: 'violated', property: `mirror: ${first.kind}`, text };
+  }
+  return null;
+}
+
+function readerOf({ slot, replica }: SimNode): Parameters<typeof judge>[0]['copies'][number] {
+  const { store } = replica!;
+  return {
+    slot,
+    reader: {
       report: () => Promise.resolve(copyReport(store)),
-      records: (range: { first: number; last: number }) =>
-        Promise.resolve(store.partDigests(range)),
-    };
-    return { slot, reader };
-  });
-  const upTo = origin.content.last;
-  const { differences } = await judge({ ledger: origin.ledger, copies, upTo, hasher });
-  const [first] = differences;
-  if (first === undefined) return null;
-  const text = `${first.replica} at ${first.seq}: ${first.text}`;
-  return { verdict: 'violated', property: `mirror: ${first.kind}`, text };
+      records: (range) => Promise.resolve(store.partDigests(range)),
+    },
+  };
 }

@@ -1,107 +1,68 @@
 /**
  * A whole run drawn from one seed: size of the cluster, load and gaps, encoding of skips, links,
- * disks, clocks and a list of faults. Each draw has its own label, so that one draw more or less
- * does not move the others. Which kinds of fault may come is drawn too (swarm testing: Groce et
- * al., ISSTA 2012): runs without a kind reach states that it would have hidden.
+ * disks, clocks, bounds and a list of faults. Each draw has its own label, so that one draw more or
+ * less does not move the others. Which kinds of fault may come is drawn too (swarm testing: Groce
+ * et al., ISSTA 2012): runs without a kind reach states that it would have hidden.
  */
 import { createPrng, type OnDraw, type Prng } from '../base/prng.js';
-import type { FaultAction, SyntheticOriginPlan } from '../scenario/types.js';
-import { CALM, type Conditions, type LinkConditions } from './conditions.js';
-import type { LinkFate } from './fates.js';
-import type { WorldPlan } from './node.js';
+import type { SyntheticOriginPlan } from '../scenario/types.js';
+import type { Conditions, LinkConditions } from './conditions.js';
+import type { LoadShape, Tuning } from './node.js';
+import { drawFaults } from './swarm-draws.js';
+import type { SwarmPlan } from './swarm-plan.js';
 
-/** Who is hit: whoever leads when it falls, or the member at this position. */
-export type SwarmTarget = 'leader' | number;
+export { faultId, toleratedOf } from './swarm-plan.js';
+export type { SwarmAction, SwarmFault, SwarmKind, SwarmPlan, SwarmTarget } from './swarm-plan.js';
 
-export type SwarmAction =
-  | Extract<FaultAction, { kind: 'failPropose' | 'dropConsumer' }>
-  | { readonly kind: 'stepDown'; readonly to: 'best' | number | null }
-  | { readonly kind: 'freeze'; readonly forMs: number }
-  /** Comes back from its disk after this long. */
-  | { readonly kind: 'kill'; readonly restartMs: number }
-  /** Every member at once. */
-  | { readonly kind: 'killAll'; readonly restartMs: number }
-  /** The disk refuses writes from here on; the member is killed later and comes back. */
-  | { readonly kind: 'failWrite'; readonly restartMs: number }
-  /** Cut off from all others: both ways, or in one direction only. */
-  | { readonly kind: 'isolate'; readonly way: 'both' | 'in' | 'out'; readonly forMs: number }
-  /** The members in the mask on one side, the others on the other. */
-  | { readonly kind: 'partition'; readonly mask: number; readonly forMs: number }
-  | { readonly kind: 'cutOrigin'; readonly forMs: number }
-  | { readonly kind: 'refuseOpening'; readonly times: number }
-  | { readonly kind: 'loseDeliveries'; readonly times: number }
-  | { readonly kind: 'repeatDeliveries'; readonly times: number }
-  | { readonly kind: 'stallOrigin'; readonly forMs: number };
-
-export type SwarmKind = SwarmAction['kind'];
-
-export interface SwarmFault {
-  /** How a replay file calls it; not given: `f` and its position from 1. */
-  readonly id?: string;
-  /** Milliseconds since the start. */
-  readonly atMs: number;
-  readonly target: SwarmTarget;
-  readonly action: SwarmAction;
+export interface DrawOptions {
+  readonly onDraw?: OnDraw | undefined;
+  /** More faults than the cluster tolerates, and no phase in which it owes progress. */
+  readonly beyondQuorum?: boolean;
 }
 
-/** What events and files call a fault. @param at  its position in the plan */
-export function faultId({ id }: SwarmFault, at: number): string {
-  return id ?? `f${at + 1}`;
-}
-
-export interface SwarmPlan extends WorldPlan {
-  readonly origin: SyntheticOriginPlan;
-  readonly conditions: Conditions;
-  /** Rising by time. */
-  readonly faults: readonly SwarmFault[];
-  /** What becomes of single messages until the core is healed, beside what links draw. */
-  readonly fates?: readonly LinkFate[];
-  /** How long anything may break. */
-  readonly safetyMs: number;
-  /** After it: positions that are healed and owe progress; the others stay cut off. */
-  readonly core: readonly number[];
-}
-
-const KINDS: readonly SwarmKind[] = [
-  'stepDown',
-  'kill',
-  'killAll',
-  'freeze',
-  'failWrite',
-  'isolate',
-  'partition',
-  'failPropose',
-  'dropConsumer',
-  'cutOrigin',
-  'refuseOpening',
-  'loseDeliveries',
-  'repeatDeliveries',
-  'stallOrigin',
-];
 const SAFETY_MS_MIN = 500;
 const SAFETY_MS_MAX = 3_000;
-const FAULTS_MAX = 10;
 const GAP_COUNTS = [1, 7, 300, 9_999, 10_000, 10_001, 20_000, 25_000];
+/** Where a batch takes few skips, a large gap is as many entries and shows nothing more. */
+const SMALL_GAP_COUNTS = [1, 7, 60, 300];
+const BATCH_COUNTS = [1, 2, 7, 100, 10_000];
+const SMALL_BATCH = 1_000;
+/** Of a message with its subject, headers and padding, beside its payload. */
+const RECORD_EXTRA_BYTES = 88;
 
-export function drawSwarm(seed: number, onDraw?: OnDraw): SwarmPlan {
+export function drawSwarm(seed: number, options: DrawOptions = {}): SwarmPlan {
+  const { beyondQuorum = false, onDraw } = options;
   const prng = createPrng(seed, onDraw).fork('swarm');
-  const replicas = pick(prng, 'replicas', [1, 2, 3, 3, 3, 3, 4, 5, 5]);
+  const replicas = pick(prng, 'replicas', [1, 2, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7]);
   const safetyMs = prng.between('safety', SAFETY_MS_MIN, SAFETY_MS_MAX);
+  const size = prng.between('size', 0, 256);
+  const sizeMax = size + pick(prng, 'sizes', [0, 0, 100, 1_000, 8_000]);
+  const tuning = drawTuning(prng.fork('tuning'), sizeMax);
+  const skipsMost = tuning.limits.batchCountMax ?? SMALL_BATCH;
+  const gapCounts = skipsMost < SMALL_BATCH ? SMALL_GAP_COUNTS : GAP_COUNTS;
+  const origin = drawOrigin(prng.fork('origin'), { safetyMs, size, gapCounts });
   return {
     seed,
     replicas,
     election: pick(prng, 'election', ['both', 'both', 'timers', 'conductor']),
     skip: pick(prng, 'skip', ['entries', 'range']),
     timeScale: pick(prng, 'time scale', [0.01, 0.05]),
-    origin: drawOrigin(prng.fork('origin'), safetyMs),
+    origin,
+    load: drawLoad(prng.fork('load'), origin, sizeMax),
+    tuning,
     conditions: drawConditions(prng.fork('conditions')),
-    faults: drawFaults(prng.fork('faults'), replicas, safetyMs),
+    faults: drawFaults(prng.fork('faults'), { replicas, safetyMs, origin, beyondQuorum }),
     safetyMs,
     core: drawCore(prng.fork('core'), replicas),
+    sentinelAfterMs: prng.between('sentinel', 0, 300),
+    beyondQuorum,
   };
 }
 
-function drawOrigin(prng: Prng, safetyMs: number): SyntheticOriginPlan {
+function drawOrigin(
+  prng: Prng,
+  of: { readonly safetyMs: number; readonly size: number; readonly gapCounts: readonly number[] },
+): SyntheticOriginPlan {
   const messages = prng.between('messages', 20, 2_000);
   const gaps: { after: number; count: number }[] = [];
   const wanted = prng.below('gaps', 4);
@@ -109,12 +70,62 @@ function drawOrigin(prng: Prng, safetyMs: number): SyntheticOriginPlan {
   for (let gap = 0; gap < wanted; gap++) {
     after += prng.between('after', gap === 0 ? 0 : 1, Math.max(1, Math.floor(messages / 3)));
     if (after > messages) break;
-    gaps.push({ after, count: pick(prng, 'count', GAP_COUNTS) });
+    gaps.push({ after, count: pick(prng, 'count', of.gapCounts) });
   }
   // Most runs deliver over the whole phase, so that faults fall into a load.
-  const paced = Math.max(1, Math.floor((messages * 1_100) / safetyMs));
-  const rate = prng.chance('flood', 1, 5) ? null : paced;
-  return { kind: 'synthetic', messages, size: prng.between('size', 0, 256), rate, gaps };
+  const paced = Math.max(1, Math.floor((messages * 1_100) / of.safetyMs));
+  const rate = prng.chance('flood', 2, 5) ? null : paced;
+  return { kind: 'synthetic', messages, size: of.size, rate, gaps };
+}
+
+/** Of what is not paced, half comes in bursts. */
+function drawLoad(prng: Prng, { messages, rate }: SyntheticOriginPlan, sizeMax: number): LoadShape {
+  const bursts = rate === null && prng.chance('bursts', 1, 2);
+  const burst = {
+    messages: prng.between('burst', 1, Math.ceil(messages / 4)),
+    everyMs: prng.between('every', 5, 300),
+  };
+  return {
+    heldBack: prng.between('held back', 1, 15),
+    burst: bursts ? burst : null,
+    sizeMax,
+    headersEvery: pick(prng, 'headers', [1, 8, 8, 1_000_000]),
+  };
+}
+
+/** Half of the runs have bounds so small that they are met all the time. */
+function drawTuning(prng: Prng, sizeMax: number): Tuning {
+  const electionTicksMin = pick(prng, 'election', [10, 20, 20, 30]);
+  const timing = {
+    electionTicksMin,
+    electionTicksMax: 2 * electionTicksMin,
+    heartbeatTicks: Math.max(1, Math.floor(electionTicksMin / 4)),
+  };
+  const checks = {
+    preVote: !prng.chance('no pre-vote', 1, 6),
+    checkQuorum: !prng.chance('no check-quorum', 1, 6),
+  };
+  if (!prng.chance('tight', 1, 2)) return { ...checks, limits: timing };
+  const recordBytesMax = sizeMax + RECORD_EXTRA_BYTES;
+  const batchBytesMax = recordBytesMax * pick(prng, 'batch bytes', [1, 2, 10, 200]);
+  return {
+    ...checks,
+    limits: {
+      ...timing,
+      recordBytesMax,
+      batchBytesMax,
+      batchCountMax: pick(prng, 'batch', BATCH_COUNTS),
+      uncommittedBytesMax: batchBytesMax * pick(prng, 'uncommitted', [1, 2, 10]),
+      inflightAppendsMax: pick(prng, 'inflight', [1, 2, 8, 64]),
+      inflightBytesMax: batchBytesMax * pick(prng, 'inflight bytes', [1, 4]),
+      appendBytesMax: pick(prng, 'append', [1, batchBytesMax, 10 * batchBytesMax]),
+    },
+    window: {
+      messages: pick(prng, 'window', [1, 5, 64, 65_536]),
+      bytes: recordBytesMax * pick(prng, 'window bytes', [1, 3, 50]),
+      recordBytes: recordBytesMax,
+    },
+  };
 }
 
 export function drawConditions(prng: Prng): Conditions {
@@ -141,50 +152,6 @@ function drawLink(prng: Prng): LinkConditions {
   };
 }
 
-function drawFaults(prng: Prng, replicas: number, safetyMs: number): SwarmFault[] {
-  const kinds = KINDS.filter((kind) => prng.chance(kind, 1, 2));
-  if (kinds.length === 0) return [];
-  const faults = Array.from({ length: prng.below('count', FAULTS_MAX + 1) }, () => {
-    const kind = pick(prng, 'kind', kinds);
-    const leader = prng.chance('leader', 3, 5);
-    return {
-      atMs: prng.between('at', 1, safetyMs),
-      target: leader ? ('leader' as const) : prng.below('position', replicas),
-      action: drawAction(prng, kind, replicas),
-    };
-  });
-  return faults.sort((a, b) => a.atMs - b.atMs);
-}
-
-function drawAction(prng: Prng, kind: SwarmKind, replicas: number): SwarmAction {
-  const whileMs = prng.between('while', 1, 700);
-  const times = prng.between('times', 1, 5);
-  switch (kind) {
-    case 'stepDown':
-      return { kind, to: pick(prng, 'to', ['best', null, prng.below('to whom', replicas)]) };
-    case 'freeze':
-    case 'cutOrigin':
-    case 'stallOrigin':
-      return { kind, forMs: whileMs };
-    case 'kill':
-    case 'killAll':
-    case 'failWrite':
-      return { kind, restartMs: whileMs };
-    case 'isolate':
-      return { kind, way: pick(prng, 'way', ['both', 'in', 'out']), forMs: whileMs };
-    case 'partition':
-      return { kind, mask: prng.below('mask', 1 << replicas), forMs: whileMs };
-    case 'failPropose':
-      return { kind, times, code: pick(prng, 'code', ['overrun', 'writeFailed']) };
-    case 'refuseOpening':
-    case 'loseDeliveries':
-    case 'repeatDeliveries':
-      return { kind, times };
-    case 'dropConsumer':
-      return { kind };
-  }
-}
-
 /** All members in most runs, else a majority. */
 function drawCore(prng: Prng, replicas: number): number[] {
   const positions = Array.from({ length: replicas }, (_, at) => at);
@@ -199,6 +166,3 @@ function drawCore(prng: Prng, replicas: number): number[] {
 function pick<T>(prng: Prng, label: string, values: readonly T[]): T {
   return values[prng.below(label, values.length)]!;
 }
-
-/** What the world is like once it is healed. */
-export const HEALED: Conditions = CALM;

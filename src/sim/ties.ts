@@ -57,17 +57,11 @@ export function tieAll(options: TieOptions): ReadonlyMap<Slot, Ties> {
 
 /** From here on every link is like this, none is cut, and no fate is given any more. */
 export function mendTies(ties: Ties, { peers, origin, control }: Conditions): void {
-  for (const link of ties.peers.values()) mend(link, peers);
-  mend(ties.toOrigin, origin);
-  mend(ties.fromOrigin, origin);
-  mend(ties.views, control);
-  mend(ties.orders, control);
-}
-
-function mend<T>(link: SimLink<T>, conditions: Conditions['peers']): void {
-  link.cut = false;
-  link.given.clear();
-  link.conditions = conditions;
+  for (const link of ties.peers.values()) link.mend(peers);
+  ties.toOrigin.mend(origin);
+  ties.fromOrigin.mend(origin);
+  ties.views.mend(control);
+  ties.orders.mend(control);
 }
 
 function tie(node: SimNode, options: TieOptions, link: MakeLink): Ties {

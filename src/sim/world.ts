@@ -9,12 +9,15 @@ import { memberOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
 import type { Role } from '../raft/types.js';
+import type { OriginFrame } from '../mirror/types.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
+import { ConductorFaults } from './conductor-faults.js';
 import type { LinkFate } from './fates.js';
+import { Moments, type Reached } from './moments.js';
 import { SimNode, type NodeOutputs, type WorldPlan } from './node.js';
 import { SimOrigin } from './origin.js';
 import type { Taps } from './taps.js';
@@ -62,6 +65,11 @@ export class SimWorld {
   readonly origin: SimOrigin;
   readonly #onEvent: (event: ClusterEvent) => void;
   readonly #armed: ((node: SimNode, view: ReplicaView) => void) | undefined;
+  /** What of the members' views reaches the conductor changed. */
+  readonly conductorFaults: ConductorFaults;
+  /** Told of the moments that faults wait for. */
+  reached: Reached | null = null;
+  readonly #moments = new Moments((...at) => this.reached?.(...at));
   readonly #watch: Watch;
   readonly #conductor: Conductor | null;
   readonly #ties: ReadonlyMap<Slot, Ties>;
@@ -75,6 +83,7 @@ export class SimWorld {
     const slots = slotsOf(plan.replicas);
     const members = slots.map((slot) => memberOf(slot, 1));
     const outputs = this.#outputs();
+    this.conductorFaults = new ConductorFaults(members);
     const prng = createPrng(plan.seed, taps.onDraw);
     this.nodes = slots.map((slot, at) => {
       const member = members[at]!;
@@ -87,7 +96,7 @@ export class SimWorld {
     this.origin = new SimOrigin(agenda, plan, hasher, {
       send: ({ to, frame }) => {
         this.#watch.frame(frame);
-        this.#tiesOf(this.#nodeOf(to)).fromOrigin.send(frame, agenda.nowUs);
+        this.#frame(this.#nodeOf(to), frame);
       },
       firstDelivery: () => onEvent({ kind: 'firstDelivery', atMs: agenda.nowMs }),
       handedOut: () => onEvent({ kind: 'handedOut', atMs: agenda.nowMs }),
@@ -104,7 +113,10 @@ export class SimWorld {
     this.#ties = tieAll({
       ...{ agenda, conditions, fates, taps, draws: prng.fork('links'), nodes: this.nodes },
       toOrigin: (from, command) => this.origin.command(from, command),
-      toConductor: (view) => this.#conductor?.view(view, agenda.nowMs),
+      toConductor: (view) => {
+        const { nowMs } = agenda;
+        this.#conductor?.view(this.conductorFaults.told(view, nowMs), nowMs);
+      },
       order: (node, order) => this.#order(node, order),
     });
     this.#seen = new Map(slots.map((slot) => [slot, neverSeen()]));
@@ -147,13 +159,13 @@ export class SimWorld {
 
   /** Cuts or mends one direction between two members. */
   cut(from: SimNode, to: SimNode, cut: boolean): void {
-    const link = this.#tiesOf(from).peers.get(to.member);
+    const link = this.tiesOf(from).peers.get(to.member);
     if (link !== undefined) link.cut = cut;
   }
 
   /** Cuts or mends both directions between a member and the origin. */
   cutOrigin(node: SimNode, cut: boolean): void {
-    const { toOrigin, fromOrigin } = this.#tiesOf(node);
+    const { toOrigin, fromOrigin } = this.tiesOf(node);
     toOrigin.cut = cut;
     fromOrigin.cut = cut;
   }
@@ -161,6 +173,13 @@ export class SimWorld {
   /** From here on every link is like this, and none is cut. */
   mend(conditions: Conditions): void {
     for (const ties of this.#ties.values()) mendTies(ties, conditions);
+    this.conductorFaults.clear();
+    this.origin.frames.clear();
+  }
+
+  /** The links of a member, for faults that strike them one by one. */
+  tiesOf({ slot }: SimNode): Ties {
+    return this.#ties.get(slot)!;
   }
 
   // Wiring.
@@ -169,20 +188,35 @@ export class SimWorld {
     return {
       sent: (node, message, atUs) => {
         this.#watch.sent(node, message);
-        this.#tiesOf(node).peers.get(message.to)?.send(message, atUs);
+        this.tiesOf(node).peers.get(message.to)?.send(message, atUs);
+        if (this.reached !== null) this.#moments.sent(node, message);
       },
-      commanded: (node, command, atUs) => this.#tiesOf(node).toOrigin.send(command, atUs),
+      commanded: (node, command, atUs) => this.tiesOf(node).toOrigin.send(command, atUs),
       written: (node, write) => this.#watch.written(node, write),
       reported: (node, event, atUs) => {
         this.#watch.event(node, event);
         this.#report(node, event, atUs);
+        if (this.reached !== null) this.#moments.event(node, event);
       },
-      armed: (node, view) => this.#armed?.(node, view),
+      armed: (node, view) => {
+        this.#armed?.(node, view);
+        if (this.reached !== null) this.#moments.between(node);
+      },
       turned: (node, replica) => {
         this.#watch.turned(node, replica);
         this.#view(node, replica);
+        if (this.reached !== null) this.#moments.turned(node, replica);
       },
     };
+  }
+
+  /** A late one leaves on its own, so that what follows it on the link does not wait for it. */
+  #frame(node: SimNode, frame: OriginFrame): void {
+    const { agenda } = this;
+    const { frame: said, lateByUs } = this.origin.frames.leaving(frame);
+    const send = (): void => this.tiesOf(node).fromOrigin.send(said, agenda.nowUs);
+    if (lateByUs === 0) send();
+    else agenda.after(lateByUs, send);
   }
 
   /** Members start at different moments of a tick. */
@@ -196,7 +230,7 @@ export class SimWorld {
   #conductLater(conductor: Conductor): void {
     this.agenda.after(CONDUCT_EVERY_US, () => {
       for (const order of conductor.tick(this.agenda.nowMs)) {
-        this.#tiesOf(this.#nodeOf(order.to)).orders.send(order, this.agenda.nowUs);
+        this.tiesOf(this.#nodeOf(order.to)).orders.send(order, this.agenda.nowUs);
       }
       this.#conductLater(conductor);
     });
@@ -235,15 +269,11 @@ export class SimWorld {
     seen.viewedUs = nowUs;
     const { member, role, term, leader, lastIndex, lastTerm, hears } = replica.status().raft;
     const view = { member, role, term, leader, lastIndex, lastTerm, hears };
-    this.#tiesOf(node).views.send(view, nowUs);
+    this.tiesOf(node).views.send(view, nowUs);
   }
 
   #nodeOf(member: Member): SimNode {
     return this.nodes.find((node) => node.member === member)!;
-  }
-
-  #tiesOf({ slot }: SimNode): Ties {
-    return this.#ties.get(slot)!;
   }
 }
 

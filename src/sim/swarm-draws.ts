@@ -1,0 +1,197 @@
+/**
+ * The faults of a drawn run. Each has draws of its own, by its number. Many wait for a moment: a
+ * uniform time seldom falls between a vote and its answer.
+ */
+import type { Prng } from '../base/prng.js';
+import type { SyntheticOriginPlan } from '../scenario/types.js';
+import type { Falsehood } from './conductor-faults.js';
+import type { AnswerFault, DeliveryFault } from './frame-faults.js';
+import type { SwarmMoment } from './moments.js';
+import type { SwarmAction, SwarmFault, SwarmKind } from './swarm-plan.js';
+import { SHAPE_MEMBERS_MIN, type Shape } from './topology.js';
+
+export interface FaultDraws {
+  readonly replicas: number;
+  readonly safetyMs: number;
+  readonly origin: SyntheticOriginPlan;
+  readonly beyondQuorum: boolean;
+}
+
+/** Every kind, and of how many runs in twenty it may be part. */
+const CHANCES: Readonly<Record<SwarmKind, number>> = {
+  stepDown: 10,
+  flap: 10,
+  kill: 10,
+  killAll: 10,
+  wipe: 4,
+  freeze: 10,
+  failWrite: 10,
+  failSync: 10,
+  slowDisk: 10,
+  isolate: 10,
+  partition: 10,
+  topology: 10,
+  clog: 10,
+  echo: 10,
+  falsify: 10,
+  misorder: 10,
+  failPropose: 10,
+  dropConsumer: 10,
+  cutOrigin: 10,
+  clogOrigin: 10,
+  refuseOpening: 8,
+  spoilAnswer: 8,
+  spoilDelivery: 8,
+  delayAnswer: 8,
+  loseDeliveries: 10,
+  repeatDeliveries: 10,
+  stallOrigin: 10,
+  delete: 10,
+  expire: 10,
+  // It ends the mirror: whatever comes after it finds less.
+  recreate: 1,
+};
+export const KINDS = Object.keys(CHANCES) as SwarmKind[];
+const FAULTS_MAX = 14;
+const FAULTS_MAX_BEYOND = 40;
+
+const MOMENTS: readonly SwarmMoment[] = [
+  'skipInFlight',
+  'elected',
+  'transferred',
+  'noopUncommitted',
+  'deposed',
+  'transferSent',
+  'campaigning',
+  'voted',
+  'acknowledged',
+  'appendUnsynced',
+  'openingRequested',
+];
+const ANSWER_FAULTS: readonly AnswerFault[] = [
+  'noIdentity',
+  'noStart',
+  'noLast',
+  'noPending',
+  'beforeAsked',
+  'beyondLast',
+  'tooLarge',
+];
+const DELIVERY_FAULTS: readonly DeliveryFault[] = ['cut', 'count', 'noNumber', 'noPending'];
+const FALSEHOODS: readonly Falsehood[] = [
+  'leader',
+  'leads',
+  'termAhead',
+  'termBehind',
+  'hearsAll',
+  'hearsNone',
+  'log',
+  'stale',
+];
+
+export function drawFaults(prng: Prng, draws: FaultDraws): SwarmFault[] {
+  const kinds = KINDS.filter((kind) => prng.chance(kind, CHANCES[kind], 20));
+  if (draws.beyondQuorum) kinds.push('wipe', 'kill', 'killAll', 'isolate');
+  if (kinds.length === 0) return [];
+  const most = draws.beyondQuorum ? FAULTS_MAX_BEYOND : FAULTS_MAX;
+  const faults = Array.from({ length: prng.below('count', most + 1) }, (_, at) =>
+    drawFault(prng.fork(`${at + 1}`), pick(prng, 'kind', kinds), draws),
+  );
+  return faults.sort((a, b) => a.atMs - b.atMs);
+}
+
+function drawFault(prng: Prng, kind: SwarmKind, draws: FaultDraws): SwarmFault {
+  const leader = prng.chance('leader', 3, 5);
+  const fault = {
+    atMs: prng.between('at', 1, draws.safetyMs),
+    target: leader ? ('leader' as const) : prng.below('position', draws.replicas),
+    action: drawAction(prng, kind, draws),
+  };
+  if (!prng.chance('waits', 1, 2)) return fault;
+  return { ...fault, when: pick(prng, 'moment', MOMENTS) };
+}
+
+function drawAction(prng: Prng, kind: SwarmKind, draws: FaultDraws): SwarmAction {
+  const { replicas } = draws;
+  const forMs = prng.between('while', 1, 700);
+  const times = prng.between('times', 1, 5);
+  switch (kind) {
+    case 'stepDown':
+      return { kind, to: pick(prng, 'to', ['best', null, prng.below('to whom', replicas)]) };
+    case 'flap':
+    case 'wipe':
+    case 'misorder':
+    case 'dropConsumer':
+      return { kind };
+    case 'freeze':
+    case 'cutOrigin':
+    case 'clogOrigin':
+    case 'stallOrigin':
+      return { kind, forMs };
+    case 'kill':
+    case 'killAll':
+    case 'failWrite':
+    case 'failSync':
+      // Back at once, too: into the election that it caused.
+      return {
+        kind,
+        restartMs: prng.chance('at once', 1, 3) ? prng.between('soon', 1, 30) : forMs,
+      };
+    case 'slowDisk':
+      return { kind, writeUs: pick(prng, 'write', [5_000, 50_000, 200_000]), forMs };
+    case 'isolate':
+    case 'clog':
+      return { kind, way: pick(prng, 'way', ['both', 'in', 'out']), forMs };
+    case 'partition':
+      return {
+        ...{ kind, mask: prng.below('mask', 1 << replicas), forMs },
+        way: pick(prng, 'way', ['both', 'both', 'out']),
+      };
+    case 'topology':
+      return {
+        ...{ kind, forMs, shift: prng.below('shift', replicas) },
+        shape: shapeOf(prng, draws),
+      };
+    case 'echo':
+      return { kind, times: times * 4, afterMs: prng.between('after', 50, 1_500) };
+    case 'falsify':
+      return { kind, how: pick(prng, 'how', FALSEHOODS), forMs };
+    case 'failPropose':
+      return { kind, times, code: pick(prng, 'code', ['overrun', 'writeFailed']) };
+    case 'refuseOpening':
+    case 'loseDeliveries':
+    case 'repeatDeliveries':
+      return { kind, times };
+    case 'spoilAnswer':
+      return { kind, how: pick(prng, 'how', ANSWER_FAULTS), times };
+    case 'spoilDelivery':
+      return { kind, how: pick(prng, 'how', DELIVERY_FAULTS), times };
+    case 'delayAnswer':
+      return { kind, times, byMs: prng.between('by', 1, 2_500) };
+    case 'delete':
+      return drawDelete(prng, draws.origin);
+    case 'expire':
+      return { kind, count: prng.between('count', 1, 60), times: 2 * times, everyMs: forMs };
+    case 'recreate':
+      return { kind, messages: prng.between('messages', 1, 2_000) };
+  }
+}
+
+function shapeOf(prng: Prng, { replicas }: FaultDraws): Shape {
+  const shapes = (['ring', 'bridge', 'spurs'] as const).filter(
+    (shape) => replicas >= SHAPE_MEMBERS_MIN[shape],
+  );
+  return shapes.length === 0 ? 'bridge' : pick(prng, 'shape', shapes);
+}
+
+/** A range in the middle, or in one of three everything up to somewhere: a purge. */
+function drawDelete(prng: Prng, { messages, gaps }: SyntheticOriginPlan): SwarmAction {
+  const span = gaps.reduce((sum, { count }) => sum + count, messages);
+  const last = prng.between('last', 1, span);
+  const isPurge = prng.chance('purge', 1, 3);
+  return { kind: 'delete', first: isPurge ? 1 : prng.between('first', 1, last), last };
+}
+
+function pick<T>(prng: Prng, label: string, values: readonly T[]): T {
+  return values[prng.below(label, values.length)]!;
+}

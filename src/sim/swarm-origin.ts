@@ -1,0 +1,90 @@
+/** Faults of a drawn run that strike the origin: what it says, what it forgets, what it has. */
+import { LockstepError, toErrorData } from '../base/errors.js';
+import type { SimOrigin } from './origin.js';
+import type { SwarmAction, SwarmKind } from './swarm-plan.js';
+
+const KINDS = [
+  'refuseOpening',
+  'spoilAnswer',
+  'spoilDelivery',
+  'delayAnswer',
+  'loseDeliveries',
+  'repeatDeliveries',
+  'stallOrigin',
+  'dropConsumer',
+  'delete',
+  'expire',
+  'recreate',
+] as const satisfies readonly SwarmKind[];
+
+export type OriginAction = Extract<SwarmAction, { readonly kind: (typeof KINDS)[number] }>;
+
+const REFUSED = toErrorData(new LockstepError('overrun', 'the origin has no room for a consumer'));
+
+export function isOriginAction(action: SwarmAction): action is OriginAction {
+  return (KINDS as readonly SwarmKind[]).includes(action.kind);
+}
+
+export class SwarmOrigin {
+  readonly #origin: SimOrigin;
+  readonly #later: (forMs: number, happen: () => void) => void;
+
+  /** @param later  does something after so long, unless the world was healed by then */
+  constructor(origin: SimOrigin, later: (forMs: number, happen: () => void) => void) {
+    this.#origin = origin;
+    this.#later = later;
+  }
+
+  /** What is armed strikes no more; what was removed stays so. */
+  clear(): void {
+    const { service, frames } = this.#origin;
+    service.refuseNext(0, REFUSED);
+    frames.clear();
+  }
+
+  /** False: the fault has no object at this moment. */
+  strike(action: OriginAction): boolean {
+    const { service, frames } = this.#origin;
+    switch (action.kind) {
+      case 'dropConsumer':
+        return service.dropConsumer();
+      case 'refuseOpening':
+        service.refuseNext(action.times, REFUSED);
+        return true;
+      case 'spoilAnswer':
+        frames.spoilAnswers(action.how, action.times);
+        return true;
+      case 'spoilDelivery':
+        frames.spoilDeliveries(action.how, action.times);
+        return true;
+      case 'delayAnswer':
+        frames.delayAnswers(action.byMs * 1_000, action.times);
+        return true;
+      case 'loseDeliveries':
+        service.loseDeliveries(action.times);
+        return true;
+      case 'repeatDeliveries':
+        service.repeatDeliveries(action.times);
+        return true;
+      case 'stallOrigin':
+        this.#origin.stall(action.forMs);
+        return true;
+      case 'delete':
+        return this.#origin.remove(action);
+      case 'expire':
+        return this.#expire(action);
+      case 'recreate':
+        return this.#origin.recreate(action.messages);
+    }
+  }
+
+  #expire({ count, times, everyMs }: Extract<OriginAction, { kind: 'expire' }>): true {
+    this.#origin.expire(count);
+    for (let turn = 1; turn < times; turn++) {
+      this.#later(turn * everyMs, () => {
+        this.#origin.expire(count);
+      });
+    }
+    return true;
+  }
+}
