@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { toErrorData } from '../base/errors.js';
 import { EXIT, EXIT_USAGE } from '../verdict/types.js';
 import { scenarioJsonSchema } from '../scenario/schema.js';
+import { addMergeCommand } from './merge.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
 
@@ -14,6 +15,7 @@ const program = new Command('lockstep')
 
 addRunCommand(program);
 addSweepCommand(program);
+addMergeCommand(program);
 program
   .command('schema')
   .description('print the JSON Schema of scenario files')

@@ -50,7 +50,7 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
   if (seeds === null && plateau === null && limitMs === null) {
     throw refused('sweep: give --seeds, --time-limit or --until-plateau, or it has no end');
   }
-  if (seeds !== null && first + seeds - 1 > Number.MAX_SAFE_INTEGER) {
+  if (seeds !== null && first > Number.MAX_SAFE_INTEGER - (seeds - 1)) {
     throw usageError('--seed', flags.seed, 'a first seed that leaves the last below 2^53');
   }
   if (flags.scaling === true && seeds === null) {

@@ -43,23 +43,33 @@ async function runSweep(scenario: string | undefined, flags: SweepFlags): Promis
   const request = sweepRequest(scenario, flags);
   const files = new SweepFiles(flags);
   const keepGoing = flags.keepGoing === true;
-  const alone = flags.scaling === true ? await once({ ...request, cores: 1 }, { keepGoing }) : null;
-  const all = await once(request, { keepGoing });
-  const summary: SweepSummary =
-    alone === null ? all : { ...all, scaling: [measured(1, alone), measured(request.cores, all)] };
+  const play = (cores: number): Promise<SweepSummary> => once({ ...request, cores }, keepGoing);
+  const { cores } = request;
+  const summary = flags.scaling === true ? await scaled(play, cores) : await play(cores);
   await files.ended(summary, request.subject);
   const text = flags.json === true ? `${JSON.stringify(summary)}\n` : renderSweep(summary);
   process.stdout.write(text);
   return EXIT[summary.verdict];
 }
 
-function measured(cores: number, { seedsPerSecond }: SweepSummary) {
-  return { cores, seedsPerSecond };
+/** The same seeds on one core, then on all; what ends the first one early ends both. */
+async function scaled(
+  play: (cores: number) => Promise<SweepSummary>,
+  cores: number,
+): Promise<SweepSummary> {
+  const alone = await play(1);
+  if (alone.ended !== 'seeds') return alone;
+  const all = await play(cores);
+  const scaling = [
+    { cores: 1, seedsPerSecond: alone.seedsPerSecond },
+    { cores, seedsPerSecond: all.seedsPerSecond },
+  ];
+  return { ...all, scaling };
 }
 
 async function once(
   { asked, subject, cores, shard }: SweepRequest,
-  { keepGoing }: { readonly keepGoing: boolean },
+  keepGoing: boolean,
 ): Promise<SweepSummary> {
   const abort = new AbortController();
   let ended: SweepEnd = 'seeds';

@@ -4,7 +4,7 @@
  */
 import { create } from 'xmlbuilder2';
 import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
-import { printable } from './text.js';
+import { counted, printable } from './text.js';
 
 /** Keys with an @ are attributes, `#` is text. */
 type Case = Readonly<Record<string, string | number | Readonly<Record<string, string>>>>;
@@ -45,9 +45,9 @@ function caseOf(name: string): Case {
 function blocksOf({ asked, seeds, failed, shards }: SweepSummary): string[] {
   const first = `from ${asked.first} on`;
   if (shards !== undefined) {
-    return shards.map((each) => `shard ${each.shard}: ${each.seeds} seeds ${first}`);
+    return shards.map((each) => `shard ${each.shard}: ${counted(each.seeds, 'seed')} ${first}`);
   }
   const others = seeds - failed.length;
   const shard = asked.shard === null ? '' : `shard ${asked.shard}: `;
-  return others === 0 ? [] : [`${shard}${others} other seeds ${first}`];
+  return others === 0 ? [] : [`${shard}${counted(others, 'other seed')} ${first}`];
 }

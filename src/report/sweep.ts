@@ -1,6 +1,6 @@
 /** A sweep for people: failed seeds first, then what was seen, then the verdict. */
 import type { SweepEnd, SweepSummary } from '../verdict/sweep.js';
-import { duration, grouped, printable, table } from './text.js';
+import { counted, duration, grouped, printable, table } from './text.js';
 
 const ENDED: Readonly<Record<SweepEnd, string | null>> = {
   seeds: null,
@@ -27,11 +27,11 @@ export function renderSweep(summary: SweepSummary): string {
     ...scalingRows(summary),
     ...(summary.shards ?? []).map(({ shard, seeds, verdict, ended }) => [
       `shard ${shard}`,
-      [`${grouped(seeds)} seeds, ${verdict}`, ENDED[ended]].filter(Boolean).join(', '),
+      [`${counted(seeds, 'seed')}, ${verdict}`, ENDED[ended]].filter(Boolean).join(', '),
     ]),
   ];
   const said = [
-    `${grouped(summary.seeds)} seeds`,
+    counted(summary.seeds, 'seed'),
     `${grouped(summary.failed.length)} failed`,
     ENDED[summary.ended],
   ].filter((part) => part !== null);

@@ -5,6 +5,11 @@ export function grouped(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** `1 seed`, `2,000 seeds`. */
+export function counted(count: number, thing: string): string {
+  return `${grouped(count)} ${thing}${count === 1 ? '' : 's'}`;
+}
+
 /** Milliseconds as `12 ms`, `1.3 s` or `2 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${trimmed(ms)} ms`;

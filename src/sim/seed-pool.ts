@@ -11,7 +11,7 @@ import type { SeedReport } from '../verdict/sweep.js';
 import type { SweepSubject } from './seeds.js';
 import type { SeedOutcome, SweepTask } from './sweep.js';
 
-/** Of one thread; the streams themselves lie outside of it. */
+/** Megabytes of heap of one thread; the streams themselves lie outside of it. */
 const HEAP_MB = 1_024;
 /** Real time, for a few seeds: what takes longer never ends. */
 const TASK_LIMIT_MS = 600_000;
@@ -20,7 +20,9 @@ const LOST = 'worker';
 
 export interface SeedPoolOptions {
   readonly subject: SweepSubject;
+  /** The compiled worker, where it is not lockstep's own. */
   readonly worker?: URL;
+  readonly heapMb?: number;
 }
 
 export class SeedPool implements AsyncDisposable {
@@ -30,14 +32,14 @@ export class SeedPool implements AsyncDisposable {
   #closed = false;
 
   /** Errors: harness, when the worker is not built. */
-  constructor(threads: number, { subject, worker }: SeedPoolOptions) {
+  constructor(threads: number, { subject, worker, heapMb = HEAP_MB }: SeedPoolOptions) {
     this.threads = threads;
     this.#subject = subject;
     this.#pool = new Piscina({
       filename: (worker ?? workerFile()).href,
       minThreads: threads,
       maxThreads: threads,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
   }
 

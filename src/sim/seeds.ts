@@ -73,6 +73,7 @@ async function playScenario(
     violation ??= { verdict: 'violated', property: event.property, text: event.text };
   };
   const driver: Driver = simDriverWith({
+    hasher,
     conditions: conditions === 'calm' ? CALM : drawConditions(drawn),
     taps: witness,
     onFault: (cell) => coverage.met(cell),

@@ -5,11 +5,10 @@
  */
 import type { SeedReport } from '../verdict/sweep.js';
 import { notTheSame, type SweepSubject } from './seeds.js';
-import { SeedPool } from './seed-pool.js';
+import { SeedPool, type SeedPoolOptions } from './seed-pool.js';
 import { firstDifference } from './trace.js';
 
-export interface SweepOptions {
-  readonly subject: SweepSubject;
+export interface SweepOptions extends SeedPoolOptions {
   readonly seeds: Iterable<number>;
   readonly cores: number;
   /** Every seed is played twice, on two threads and in two orders, and has to be the same. */
@@ -18,8 +17,6 @@ export interface SweepOptions {
   readonly signal?: AbortSignal;
   /** False: enough was seen, the sweep ends. */
   readonly onReport: (report: SeedReport) => boolean;
-  /** The compiled worker, where it is not lockstep's own. */
-  readonly worker?: URL;
 }
 
 /** What one call of a worker plays: these seeds, in this order. */

@@ -1,32 +1,9 @@
 /** The built command line as a user meets it: exit codes, one line on stderr, JSON on stdout. */
-import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { lockstep } from './stage.js';
 
 const NATS = 'test/fixtures/nats';
 const ORDERS = `nats-gaps:${NATS}/ORDERS.gaps.json,info=${NATS}/ORDERS.info.json`;
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function lockstep(args: readonly string[], interruptAfterMs?: number): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['dist/src/cli/main.js', ...args]);
-    const ended = { stdout: '', stderr: '' };
-    child.stdout.on('data', (part: Buffer) => (ended.stdout += part.toString()));
-    child.stderr.on('data', (part: Buffer) => (ended.stderr += part.toString()));
-    const timer =
-      interruptAfterMs === undefined
-        ? undefined
-        : setTimeout(() => child.kill('SIGINT'), interruptAfterMs);
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      resolve({ ...ended, code });
-    });
-  });
-}
 
 const BAD: readonly (readonly [what: string, args: readonly string[], says: RegExp])[] = [
   ['unknown flag', ['run', '--frob'], /--frob/],

@@ -1,0 +1,164 @@
+/**
+ * One summary from those of all shards of a sweep. What does not belong together, comes twice or
+ * is missing is refused: a verdict over a part would read as one over the whole.
+ */
+import * as z from 'zod';
+import { LockstepError, toErrorData, usageError } from '../base/errors.js';
+import { issueError } from '../scenario/issues.js';
+import { decide } from '../verdict/decide.js';
+import {
+  addCells,
+  ratesOf,
+  sortedCells,
+  type ShardSummary,
+  type SweepAsked,
+  type SweepEnd,
+  type SweepSummary,
+} from '../verdict/sweep.js';
+import type { Verdict } from '../verdict/types.js';
+
+const count = z.int('a whole number from 0 to 2^53-1').min(0);
+const figure = z.number('a number').min(0);
+const failing = z.enum(['violated', 'inconclusive', 'stalled', 'uncovered', 'harness']);
+const ends = z.enum(['seeds', 'plateau', 'timeLimit', 'failure', 'signal']);
+
+const askedSchema = z.strictObject({
+  version: z.string(),
+  scenario: z.string().nullable(),
+  conditions: z.enum(['calm', 'drawn']),
+  beyondQuorum: z.boolean(),
+  checkDeterminism: z.boolean(),
+  first: count,
+  seeds: count.nullable(),
+  untilPlateau: count.nullable(),
+  timeLimitMs: figure.nullable(),
+  shard: z
+    .string('the summary of one shard, such as 3/16')
+    .regex(/^[1-9]\d{0,3}\/[1-9]\d{0,3}$/, 'a shard such as 3/16'),
+});
+
+const summarySchema = z.strictObject({
+  schema: z.literal(1),
+  verdict: z.enum(['held', ...failing.options]),
+  seeds: count,
+  failed: z.array(
+    z.strictObject({
+      seed: count,
+      verdict: failing,
+      property: z.string(),
+      text: z.string(),
+      replay: z.string(),
+    }),
+  ),
+  seedsPerSecond: figure,
+  simulatedSeconds: figure,
+  wallSeconds: figure,
+  timesRealTime: figure,
+  coverage: z.record(z.string(), count),
+  ended: ends,
+  asked: askedSchema,
+  scaling: z.array(z.strictObject({ cores: count, seedsPerSecond: figure })).optional(),
+});
+
+type ShardFile = z.infer<typeof summarySchema> & { readonly path: string };
+
+/** Gravest first. */
+const ENDS: readonly SweepEnd[] = ['signal', 'failure', 'timeLimit', 'plateau', 'seeds'];
+
+/**
+ * @param read  a file's text
+ * Errors: usage, with the file that is wrong.
+ */
+export function mergeShards(
+  paths: readonly string[],
+  read: (path: string) => string,
+): SweepSummary {
+  const files = paths.map((path) => shardFile(path, read));
+  for (const file of files) agree(files[0]!, file);
+  const shards = inOrder(files);
+  const cells = new Map<string, number>();
+  for (const { coverage } of shards) addCells(cells, coverage);
+  const sum = (of: (file: ShardFile) => number): number =>
+    shards.reduce((total, file) => total + of(file), 0);
+  const seeds = sum((file) => file.seeds);
+  const simulatedMs = sum((file) => file.simulatedSeconds) * 1_000;
+  const wallMs = Math.max(...shards.map((file) => file.wallSeconds)) * 1_000;
+  return {
+    schema: 1,
+    verdict: decide(shards.flatMap(reasonOf)),
+    seeds,
+    failed: shards.flatMap(({ failed }) => failed).sort((one, other) => one.seed - other.seed),
+    ...ratesOf(seeds, simulatedMs, wallMs),
+    coverage: sortedCells(cells),
+    ended: ENDS.find((end) => shards.some(({ ended }) => ended === end))!,
+    asked: { ...shards[0]!.asked, shard: null },
+    shards: shards.map(shardOf),
+  };
+}
+
+function shardFile(path: string, read: (path: string) => string): ShardFile {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(read(path));
+  } catch (error) {
+    throw new LockstepError('usage', `${path}: ${toErrorData(error).message}`);
+  }
+  const parsed = summarySchema.safeParse(raw);
+  if (parsed.success) return { ...parsed.data, path };
+  const { message } = issueError(parsed.error.issues, raw, summarySchema);
+  throw new LockstepError('usage', `${path}: ${message}`);
+}
+
+/** Both are of one sweep: asked the same, and split in the same way. */
+function agree(one: ShardFile, other: ShardFile): void {
+  const asked = (file: ShardFile): Record<string, unknown> => {
+    const shard = `one of ${splitOf(file).of}`;
+    return { ...file.asked, shard } satisfies SweepAsked & { shard: string };
+  };
+  const wanted = asked(one);
+  for (const [key, value] of Object.entries(asked(other))) {
+    if (value === wanted[key]) continue;
+    const expected = `${JSON.stringify(wanted[key])} as in ${one.path}`;
+    throw usageError(`${other.path}: asked.${key}`, value, expected);
+  }
+}
+
+/** Every shard once. */
+function inOrder(files: readonly ShardFile[]): ShardFile[] {
+  const { of } = splitOf(files[0]!);
+  const shards = Array<ShardFile | undefined>(of).fill(undefined);
+  for (const file of files) {
+    const { index } = splitOf(file);
+    const before = shards[index - 1];
+    if (before !== undefined) {
+      const text = `${file.path}: shard ${file.asked.shard} is in ${before.path} already`;
+      throw new LockstepError('usage', text);
+    }
+    shards[index - 1] = file;
+  }
+  const missing = shards.flatMap((file, at) => (file === undefined ? [`${at + 1}/${of}`] : []));
+  if (missing.length === 0) return shards as ShardFile[];
+  throw new LockstepError('usage', `merge: no file is given of shard ${missing.join(', ')}`);
+}
+
+function splitOf({ path, asked }: ShardFile): { readonly index: number; readonly of: number } {
+  const [index = 0, of = 0] = asked.shard.split('/').map(Number);
+  if (index <= of) return { index, of };
+  throw usageError(`${path}: asked.shard`, asked.shard, 'a shard such as 3/16');
+}
+
+function shardOf({
+  asked: { shard },
+  verdict,
+  seeds,
+  ended,
+  wallSeconds,
+}: ShardFile): ShardSummary {
+  return { shard, verdict, seeds, ended, wallSeconds };
+}
+
+function reasonOf({ asked, verdict }: ShardFile): { verdict: Failing; text: string }[] {
+  return verdict === 'held' ? [] : [{ verdict, text: `shard ${asked.shard}` }];
+}
+
+type Failing = Exclude<Verdict, 'held'>;
