@@ -1,5 +1,6 @@
 /** One line on stderr that follows a run, on a terminal only. */
 import type { WriteStream } from 'node:tty';
+import { printable } from '../report/text.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 
 const EVERY_MS = 200;
@@ -23,6 +24,12 @@ export class ProgressLine {
     const slots = [...this.#last].sort(([a], [b]) => (a < b ? -1 : 1));
     const text = slots.map(([slot, last]) => `${slot} ${last}`).join('  ');
     this.#stream.write(`\r\u001b[K${text}`);
+  }
+
+  /** A line of its own, on a terminal or not. */
+  note(text: string): void {
+    this.end();
+    this.#stream.write(`note: ${printable(text)}\n`);
   }
 
   end(): void {

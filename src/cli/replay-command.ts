@@ -1,4 +1,6 @@
-/** The command that plays a run again, quoted for a shell. */
+/** The command that plays a run again, quoted for a shell; credentials are left out of it. */
+import { withoutCredentials } from '../scenario/connection.js';
+import { connectionWords } from './connection-flags.js';
 import type { RunFlags } from './run.js';
 
 export function replayCommand(scenario: string | undefined, flags: RunFlags, seed: number): string {
@@ -8,7 +10,8 @@ export function replayCommand(scenario: string | undefined, flags: RunFlags, see
     if (value !== undefined) words.push(flag, value);
   };
   if (flags.on !== 'threads') add('--on', flags.on);
-  add('--origin', flags.origin);
+  add('--origin', flags.origin === undefined ? undefined : withoutCredentials(flags.origin));
+  words.push(...connectionWords(flags));
   add('--replicas', flags.replicas);
   add('--skip', flags.skip);
   for (const line of flags.fault) add('--fault', line);

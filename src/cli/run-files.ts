@@ -1,5 +1,14 @@
 /** What `--out-dir` keeps of a run: every event as NDJSON, and the summary. */
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { ClusterEvent } from '../scenario/driver.js';
@@ -12,15 +21,18 @@ export class RunFiles implements Disposable {
   readonly #dir: string;
   readonly #file: number;
   readonly #faults: ReadonlyMap<string, FaultKind>;
+  readonly #plan: Plan;
+  readonly #driver: DriverName;
+  /** A run that cannot even start leaves an earlier one's events as they are. */
+  #begun = false;
   #lastMs = 0;
 
   constructor(dir: string, plan: Plan, driver: DriverName) {
     this.#dir = dir;
-    this.#file = openIn(dir, 'events.ndjson');
+    this.#file = openIn(dir, 'events.ndjson', 'a');
     this.#faults = new Map(plan.faults.map(({ id, action }) => [id, action.kind]));
-    const { name, seed } = plan;
-    this.#write(0, { kind: 'run', name, driver, seed, version: version() });
-    this.#write(0, { kind: 'config', plan });
+    this.#plan = plan;
+    this.#driver = driver;
   }
 
   event(event: ClusterEvent): void {
@@ -38,19 +50,30 @@ export class RunFiles implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    const isEmpty = fstatSync(this.#file).size === 0;
     closeSync(this.#file);
+    if (isEmpty) unlinkSync(join(this.#dir, 'events.ndjson'));
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    ftruncateSync(this.#file);
+    const { name, seed } = this.#plan;
+    this.#write(0, { kind: 'run', name, driver: this.#driver, seed, version: version() });
+    this.#write(0, { kind: 'config', plan: this.#plan });
   }
 
   #write(atMs: number, body: RunEventBody): void {
+    if (!this.#begun) this.#begin();
     writeSync(this.#file, `${encodeEvent(atMs, body)}\n`);
   }
 }
 
 /** Errors: usage, when the directory cannot be made or written to. */
-export function openIn(dir: string, name: string): number {
+export function openIn(dir: string, name: string, mode: 'w' | 'a' = 'w'): number {
   try {
     mkdirSync(dir, { recursive: true });
-    return openSync(join(dir, name), 'w');
+    return openSync(join(dir, name), mode);
   } catch (error) {
     const { message } = toErrorData(error);
     throw new LockstepError('usage', `--out-dir: ${dir}: cannot be written to (${message})`);

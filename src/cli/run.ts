@@ -1,23 +1,25 @@
 /** `lockstep run`: flags over a scenario, one run, a report or a summary. */
 import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { usageError } from '../base/errors.js';
+import { LockstepError, usageError } from '../base/errors.js';
 import { loadHasher } from '../base/hasher.js';
 import { renderRun } from '../report/terminal.js';
-import { faultLine, originLine } from '../scenario/lines.js';
+import { overlaid } from '../scenario/connection.js';
+import { faultLine, originCredentials, originLine } from '../scenario/lines.js';
 import { planScenario, scenarioSource, type ScenarioSource } from '../scenario/parse.js';
 import { play, type PlayResult } from '../scenario/play.js';
 import type { Plan } from '../scenario/types.js';
 import { simDriver } from '../sim/driver.js';
 import { threadsDriver } from '../threads/driver.js';
 import { EXIT } from '../verdict/types.js';
+import { addConnectionFlags, connectionOf, type ConnectionFlags } from './connection-flags.js';
 import { ProgressLine } from './progress.js';
 import { replayCommand } from './replay-command.js';
 import { RunFiles } from './run-files.js';
 
 const DRIVERS = { threads: threadsDriver, sim: simDriver };
 
-export interface RunFlags {
+export interface RunFlags extends ConnectionFlags {
   readonly on: keyof typeof DRIVERS;
   readonly origin?: string;
   readonly replicas?: string;
@@ -39,7 +41,7 @@ const DEFAULT_SOURCE: ScenarioSource = {
 };
 
 export function addRunCommand(program: Command): void {
-  program
+  const command = program
     .command('run')
     .description('play a scenario once and judge what every replica ends with')
     .argument('[scenario]', 'a scenario file (YAML)')
@@ -48,7 +50,7 @@ export function addRunCommand(program: Command): void {
     )
     .option(
       '--origin <source>',
-      'synthetic:messages=1e6,gap=40000+25000 or nats-gaps:FILE,info=FILE',
+      'synthetic:messages=1e6,gap=40000+25000, nats-gaps:FILE,info=FILE or nats://HOST/STREAM',
     )
     .option('--replicas <n>', '1, 3, 5 or 7')
     .option('--skip <encoding>', 'entries or range')
@@ -59,7 +61,8 @@ export function addRunCommand(program: Command): void {
     .option('--time-limit <duration>', 'ends the run inconclusive; default 10m')
     .option('--beyond-quorum', 'allow faults beyond what the cluster tolerates')
     .option('--json', 'print the summary alone')
-    .option('--out-dir <dir>', 'keep events.ndjson and summary.json there')
+    .option('--out-dir <dir>', 'keep events.ndjson and summary.json there');
+  addConnectionFlags(command)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(async (scenario: string | undefined, flags: RunFlags) => {
@@ -85,6 +88,7 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
       signal: abort.signal,
       onEvent: (event) => {
         progress.event(event);
+        if (event.kind === 'note') progress.note(event.text);
         files?.event(event);
       },
     });
@@ -114,11 +118,26 @@ export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
     const [, key = '', index] = /^([^.[]*)(?:\[(\d+))?/.exec(path) ?? [];
     return key in fields || (key === 'faults' && Number(index) >= ownCount);
   };
-  return planScenario(
+  const plan = planScenario(
     { ...raw, ...fields, ...(lines.length === 0 ? {} : { faults }) },
     (path) => (isFlag(path) ? 'flags' : where(path)),
     read,
   );
+  return withConnection(plan, flags);
+}
+
+/** Credentials never become fields of a scenario: those are shown when they are refused. */
+function withConnection(plan: Plan, flags: RunFlags): Plan {
+  const given = connectionOf(flags, process.env);
+  const inUrl = flags.origin === undefined ? {} : originCredentials(flags.origin);
+  const { origin } = plan;
+  if (origin.kind === 'nats') {
+    const connection = { ...overlaid(origin.connection, given), ...inUrl };
+    return { ...plan, origin: { ...origin, connection } };
+  }
+  if (Object.keys(given).length === 0) return plan;
+  const text = 'flags of a connection are given, and the origin is none of a server';
+  throw new LockstepError('usage', text);
 }
 
 /** What flags say, as fields of a scenario. */

@@ -5,6 +5,7 @@ import { parseCount, parsePositiveDuration } from '../base/units.js';
 import type { SweepSubject } from '../sim/seeds.js';
 import type { SweepAsked } from '../verdict/sweep.js';
 import { quoted } from './replay-command.js';
+import { madeOrigin } from '../scenario/origins.js';
 import { planOf } from './run.js';
 import { version } from './version.js';
 
@@ -82,6 +83,7 @@ function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubjec
   if (scenario !== undefined) {
     const fields = beyondQuorum === true ? { beyondQuorum } : {};
     const plan = planOf(scenario, { on: 'sim', fault: [], ...fields });
+    madeOrigin('sim', plan);
     return { kind: 'scenario', plan, conditions: conditions ?? 'calm' };
   }
   if (conditions !== undefined) {

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '../base/errors.js';
-import { nearest, plain } from '../scenario/words.js';
+import { plain } from '../scenario/words.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -54,7 +54,7 @@ export function readContext(name: string, env: Environment): NatsContext {
   const known = namesIn(dir);
   if (!known.includes(name)) {
     const others = known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`;
-    const text = `context ${plain(name)} not found; ${others}${nearest(name, known)}.`;
+    const text = `context ${plain(name)} not found; ${others}.`;
     throw new LockstepError('usage', text);
   }
   const fields = fieldsOf(name, join(dir, `${name}.json`));
