@@ -155,7 +155,7 @@ export class Feed {
       this.#note(`a subject of ${subject.length} bytes cannot be stored`);
       return;
     }
-    if (this.#queuedBytes + size > QUEUE_BYTES_MAX) {
+    if (this.#queuedBytes + this.#openBytes + size > QUEUE_BYTES_MAX) {
       this.#note(`more than ${QUEUE_BYTES_MAX} bytes wait: the server ignores flow control`);
       return;
     }
@@ -176,12 +176,16 @@ export class Feed {
   /** Records of one piece lie in one segment. */
   #hasRoom(size: number): boolean {
     const { writer } = this.#options;
-    const bytes = writer.at - this.#from + size;
+    const bytes = this.#openBytes + size;
     return (
       this.#count < ORIGIN_FRAME_MESSAGES_MAX &&
       bytes <= PIECE_BYTES_MAX &&
       writer.at + size <= writer.bytes.length
     );
+  }
+
+  get #openBytes(): number {
+    return this.#count === 0 ? 0 : this.#options.writer.at - this.#from;
   }
 
   #begin(copies: number): void {

@@ -5,6 +5,9 @@ import { DRIVERS } from './schema.js';
 import type { DriverName, FaultPlan, OriginPlan } from './types.js';
 import { nearest } from './words.js';
 
+/** Kinds of faults that delete, purge or make anew what an origin holds. */
+const CHANGES_ORIGIN = /^origin[A-Z]/;
+
 /** Every id is one fault's, `after` names another one, and none waits for itself. */
 export function checkReferences(faults: readonly FaultPlan[]): void {
   const ids = faults.map(({ id }) => id);
@@ -22,6 +25,16 @@ export function checkReferences(faults: readonly FaultPlan[]): void {
     if (chainOf(faults, index) === null) {
       throw usageError(where, trigger.fault, 'a fault that comes before: they wait for each other');
     }
+  });
+}
+
+/** A live origin is somebody's: faults that would change what it holds are refused. */
+export function checkLive(faults: readonly FaultPlan[], origin: OriginPlan): void {
+  if (origin.kind !== 'nats') return;
+  faults.forEach(({ action }, index) => {
+    if (!CHANGES_ORIGIN.test(action.kind)) return;
+    const expected = 'possible on a live origin: it is read and never changed';
+    throw usageError(`faults[${index}]`, action.kind, expected);
   });
 }
 

@@ -5,7 +5,7 @@
 import { LockstepError, usageError } from '../base/errors.js';
 import { slotsOf } from '../base/member.js';
 import { parseCount, parseDuration, parsePositiveDuration } from '../base/units.js';
-import { checkBudget, checkReferences, checkTimes } from './checks.js';
+import { checkBudget, checkLive, checkReferences, checkTimes } from './checks.js';
 import { planFault } from './faults.js';
 import { issueError } from './issues.js';
 import { planOrigin } from './origins.js';
@@ -64,6 +64,7 @@ function planOf(scenario: Scenario, readFile: ReadFile): Plan {
   const beyondQuorum = scenario.beyondQuorum ?? false;
   checkReferences(faults);
   checkTimes(faults, origin);
+  checkLive(faults, origin);
   if (!beyondQuorum) checkBudget(faults, replicas);
   return {
     name: scenario.name,
