@@ -89,7 +89,7 @@ function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubjec
   if (conditions !== undefined) {
     throw refused('--conditions: only for a scenario file; drawn runs draw theirs');
   }
-  return { kind: 'drawn' };
+  return { kind: 'drawn', beyondQuorum: beyondQuorum === true };
 }
 
 function shardOf(text: string, seeds: number | null): Shard {

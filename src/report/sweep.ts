@@ -17,8 +17,7 @@ export function renderSweep(summary: SweepSummary): string {
   ]);
   const { wallSeconds, seedsPerSecond, simulatedSeconds, timesRealTime } = summary;
   const rows = [
-    ['faults', faultsOf(summary)],
-    ['cells', grouped(Object.keys(summary.coverage).length)],
+    ...coverageRows(summary),
     [
       'time',
       `${duration(wallSeconds * 1_000)}, ${grouped(seedsPerSecond)} seeds/s; ` +
@@ -39,14 +38,34 @@ export function renderSweep(summary: SweepSummary): string {
   return `${[...lines, `${summary.verdict}: ${said.join(', ')}`].join('\n')}\n`;
 }
 
-/** How many fell of each kind: the first word of a cell. */
-function faultsOf({ coverage }: SweepSummary): string {
-  const kinds = new Map<string, number>();
+/** How many faults fell of each kind, at which moments, and what else was met. */
+function coverageRows({ coverage }: SweepSummary): string[][] {
+  const counts = {
+    faults: new Map<string, number>(),
+    moments: new Map<string, number>(),
+    also: new Map<string, number>(),
+  };
   for (const [cell, count] of Object.entries(coverage)) {
-    const [kind = ''] = cell.split(' ');
-    kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+    const [table, name] = placeOf(cell);
+    counts[table].set(name, (counts[table].get(name) ?? 0) + count);
   }
-  return [...kinds].map(([kind, count]) => `${kind} ${grouped(count)}`).join(', ') || 'none';
+  const { faults, moments, also } = counts;
+  return [
+    ['faults', listed(faults) || 'none'],
+    ...(moments.size === 0 ? [] : [['moments', listed(moments)]]),
+    ...(also.size === 0 ? [] : [['also', listed(also)]]),
+    ['cells', grouped(Object.keys(coverage).length)],
+  ];
+}
+
+function placeOf(cell: string): ['faults' | 'moments' | 'also', string] {
+  const fault = /^(\w+) (?:leader|follower|candidate|preCandidate|cluster) \w+$/.exec(cell);
+  if (fault !== null) return ['faults', fault[1]!];
+  return cell.startsWith('when ') ? ['moments', cell.slice('when '.length)] : ['also', cell];
+}
+
+function listed(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([name, count]) => `${name} ${grouped(count)}`).join(', ');
 }
 
 function scalingRows({ scaling = [] }: SweepSummary): string[][] {

@@ -20,6 +20,25 @@ describe('report: sweep: terminal', () => {
     ]);
   });
 
+  it('moments that faults fell at, and what else was met, beside the faults', () => {
+    const coverage = {
+      'excused: no quorum is left': 2,
+      'kill cluster any': 1,
+      'kill preCandidate idle': 1_000,
+      'when elected': 3,
+    };
+    expect(
+      renderSweep({ ...HELD, coverage })
+        .split('\n')
+        .slice(0, 4),
+    ).toEqual([
+      'faults   kill 1,001',
+      'moments  elected 3',
+      'also     excused: no quorum is left 2',
+      'cells    4',
+    ]);
+  });
+
   it('what ended it early, shards and scaling', () => {
     const shards = [
       { shard: '1/2', verdict: 'held', seeds: 2, ended: 'seeds', wallSeconds: 1 },
