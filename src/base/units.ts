@@ -32,6 +32,26 @@ export function parsePositiveDuration(where: string, text: unknown): number {
   throw usageError(where, text, 'a duration above zero');
 }
 
+/** `20ms`, or `20ms..50ms`: from the one to the other. Milliseconds. */
+export function parseDurations(
+  where: string,
+  text: string,
+): { readonly minMs: number; readonly maxMs: number } {
+  const [min = '', max = min, ...more] = text.split('..');
+  const minMs = parseDuration(where, min);
+  const maxMs = parseDuration(where, max);
+  if (more.length === 0 && minMs <= maxMs) return { minMs, maxMs };
+  throw usageError(where, text, 'a duration, or a range such as 20ms..50ms');
+}
+
+/** `0.02` -> in a million. */
+export function parseChance(where: string, value: unknown): number {
+  const isNumber = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(String(value));
+  const chance = isNumber ? Number(value) : Number.NaN;
+  if (chance >= 0 && chance <= 1) return Math.round(chance * 1_000_000);
+  throw usageError(where, value, 'a chance from 0 to 1');
+}
+
 /** Milliseconds -> the shortest text that parseDuration reads as the same. */
 export function formatDuration(ms: number): string {
   return withUnit(ms, DURATION_MS, 'ms');

@@ -87,6 +87,8 @@ export interface FeedOptions {
   readonly writer: SegmentWriter;
   readonly content: ContentLedger;
   readonly faults: OriginFaults;
+  /** Milliseconds of the clock that its source is pumped by. */
+  readonly now: () => number;
   readonly note: (text: string) => void;
 }
 
@@ -159,7 +161,7 @@ export class Feed {
       this.#note(`more than ${QUEUE_BYTES_MAX} bytes wait: the server ignores flow control`);
       return;
     }
-    const copies = this.#options.faults.takeCopies(1);
+    const copies = this.#options.faults.takeCopies(1, this.#options.now());
     if (!this.#continues(copies) || !this.#hasRoom(size)) this.#close();
     this.#options.writer.reserve(size);
     if (this.#count === 0) this.#begin(copies);

@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { toErrorData, type ErrorData } from '../base/errors.js';
 import { ORIGIN_HEARTBEAT_MS } from '../base/limits.js';
 import type { Member } from '../base/member.js';
+import { createPrng } from '../base/prng.js';
 import type { Opening, OriginCommand, OriginIdentity } from '../mirror/types.js';
 import { OriginFaults } from '../origin/faults.js';
 import { compareOpenings } from '../origin/service.js';
@@ -81,7 +82,7 @@ export class LiveOrigin implements OriginSource {
   readonly #start: StartingPoint;
   readonly #name: string;
   readonly #heartbeatMs: number;
-  readonly #faults = new OriginFaults();
+  readonly #faults: OriginFaults;
   readonly #writer: SegmentWriter;
   readonly #content: ContentLedger;
   /** What is asked of the server and not answered: waited for when this closes. */
@@ -91,10 +92,13 @@ export class LiveOrigin implements OriginSource {
   /** Frames that wait for the next pump: answers, each followed by what it allows. */
   #answer: AddressedFrame | null = null;
   #consumers = 0;
+  /** When it was pumped last. */
+  #nowMs = 0;
 
   /** @param name  of this source: the names of its consumers begin with it */
   constructor(name: string, start: StartingPoint, server: StreamServer, tools: OriginTools) {
     this.#name = name;
+    this.#faults = new OriginFaults(createPrng(tools.seed).fork('origin faults'));
     this.#start = start;
     this.#server = server;
     this.#tools = tools;
@@ -120,6 +124,7 @@ export class LiveOrigin implements OriginSource {
   }
 
   pump(nowMs: number): AddressedFrame[] {
+    this.#nowMs = nowMs;
     if (this.#faults.isStalled(nowMs)) return [];
     const frames = this.#answer === null ? [] : [this.#answer];
     this.#answer = null;
@@ -145,6 +150,14 @@ export class LiveOrigin implements OriginSource {
 
   refuseNext(count: number, error: ErrorData): void {
     this.#faults.refuse(count, error);
+  }
+
+  loseByChance(perMillion: number, forMs: number, nowMs: number): void {
+    this.#faults.loseByChance(perMillion, nowMs + forMs);
+  }
+
+  repeatByChance(perMillion: number, forMs: number, nowMs: number): void {
+    this.#faults.repeatByChance(perMillion, nowMs + forMs);
   }
 
   loseDeliveries(count: number): void {
@@ -202,7 +215,8 @@ export class LiveOrigin implements OriginSource {
     const consumer = `${this.#name}-${++this.#consumers}`;
     const { note, wake } = this.#tools;
     const [writer, content, faults] = [this.#writer, this.#content, this.#faults];
-    const feed = new Feed({ consumer, writer, content, faults, note });
+    const now = (): number => this.#nowMs;
+    const feed = new Feed({ consumer, writer, content, faults, note, now });
     const listening = this.#server.listen((message) => {
       feed.take(message);
       wake();

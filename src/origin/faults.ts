@@ -1,15 +1,62 @@
 /**
  * Faults of the origin that are still to strike. Each is armed with a number and used up by the
- * traffic that it meets; the service asks before it sends.
+ * traffic that it meets, or strikes by chance for a while; the service asks before it sends.
  */
 import type { ErrorData } from '../base/errors.js';
+import type { Prng } from '../base/prng.js';
+
+const NEVER = Number.NEGATIVE_INFINITY;
+/** Deliveries that a chance is drawn for ahead. */
+const AHEAD_MAX = 64;
+
+/** Strikes deliveries by chance, until a time. Those that it spares next are known ahead. */
+class Chance {
+  readonly #draw: () => boolean;
+  readonly #untilMs: number;
+  #spared = 0;
+  /** Whether the delivery behind the spared ones is struck; null: it has to be drawn. */
+  #strikes: boolean | null = null;
+
+  constructor(draw: () => boolean, untilMs: number) {
+    this.#draw = draw;
+    this.#untilMs = untilMs;
+  }
+
+  /** How many of the next deliveries go unharmed: 0, then the next one is struck. */
+  sparedNext(nowMs: number): number {
+    if (nowMs >= this.#untilMs) return Number.POSITIVE_INFINITY;
+    if (this.#spared === 0 && this.#strikes !== true) this.#drawAhead();
+    return this.#spared;
+  }
+
+  /** So many deliveries went by, at most those spared; or, when none was spared, the struck one. */
+  passed(count: number): void {
+    if (this.#spared === 0) this.#strikes = null;
+    else this.#spared = Math.max(0, this.#spared - count);
+  }
+
+  #drawAhead(): void {
+    this.#strikes = false;
+    while (this.#spared < AHEAD_MAX && !this.#strikes) {
+      if (this.#draw()) this.#strikes = true;
+      else this.#spared++;
+    }
+  }
+}
 
 export class OriginFaults {
+  readonly #prng: Prng;
   #refusals = 0;
   #refusal: ErrorData | null = null;
   #lost = 0;
   #repeated = 0;
-  #stalledUntilMs = Number.NEGATIVE_INFINITY;
+  #losing: Chance | null = null;
+  #repeating: Chance | null = null;
+  #stalledUntilMs = NEVER;
+
+  constructor(prng: Prng) {
+    this.#prng = prng;
+  }
 
   refuse(count: number, error: ErrorData): void {
     this.#refusals = count;
@@ -24,6 +71,16 @@ export class OriginFaults {
     this.#repeated += count;
   }
 
+  /** Each delivery is lost by this chance until then. */
+  loseByChance(perMillion: number, untilMs: number): void {
+    this.#losing = this.#chance('lose', perMillion, untilMs);
+  }
+
+  /** Each delivery is sent twice by this chance until then. */
+  repeatByChance(perMillion: number, untilMs: number): void {
+    this.#repeating = this.#chance('repeat', perMillion, untilMs);
+  }
+
   stallUntil(untilMs: number): void {
     this.#stalledUntilMs = Math.max(this.#stalledUntilMs, untilMs);
   }
@@ -35,21 +92,36 @@ export class OriginFaults {
     return this.#refusal;
   }
 
-  /** At most this many deliveries may share a frame, so that one fate fits all of them. */
-  get frameMessagesMax(): number {
+  /**
+   * At most this many deliveries may share the next frame, so that one fate fits all of them. A
+   * chance is drawn delivery by delivery: those that it spares go first, the struck one alone.
+   */
+  frameMessagesMax(nowMs: number): number {
     if (this.#lost > 0) return this.#lost;
-    return this.#repeated > 0 ? this.#repeated : Number.POSITIVE_INFINITY;
+    if (this.#repeated > 0) return this.#repeated;
+    const spared = Math.min(
+      this.#losing?.sparedNext(nowMs) ?? Number.POSITIVE_INFINITY,
+      this.#repeating?.sparedNext(nowMs) ?? Number.POSITIVE_INFINITY,
+    );
+    return Math.max(1, spared);
   }
 
   /** How often the next frame, of so many deliveries, is sent: 0, 1 or 2 times. */
-  takeCopies(count: number): number {
+  takeCopies(count: number, nowMs: number): number {
     if (this.#lost > 0) {
       this.#lost -= count;
       return 0;
     }
-    if (this.#repeated === 0) return 1;
-    this.#repeated -= count;
-    return 2;
+    if (this.#repeated > 0) {
+      this.#repeated -= count;
+      return 2;
+    }
+    const isLost = this.#losing?.sparedNext(nowMs) === 0;
+    const isRepeated = this.#repeating?.sparedNext(nowMs) === 0;
+    this.#losing?.passed(count);
+    this.#repeating?.passed(count);
+    if (isLost) return 0;
+    return isRepeated ? 2 : 1;
   }
 
   isStalled(nowMs: number): boolean {
@@ -58,5 +130,9 @@ export class OriginFaults {
 
   get stalledUntilMs(): number {
     return this.#stalledUntilMs;
+  }
+
+  #chance(label: string, perMillion: number, untilMs: number): Chance {
+    return new Chance(() => this.#prng.chance(label, perMillion, 1_000_000), untilMs);
   }
 }

@@ -7,6 +7,7 @@
 import type { ErrorData } from '../base/errors.js';
 import { ORIGIN_FRAME_MESSAGES_MAX, ORIGIN_HEARTBEAT_MS } from '../base/limits.js';
 import type { Member } from '../base/member.js';
+import { createPrng } from '../base/prng.js';
 import type { Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
 
@@ -24,6 +25,8 @@ export interface OriginServiceOptions {
   readonly rate: number | null;
   /** Scales the heartbeats. */
   readonly timeScale: number;
+  /** Faults by chance are drawn from it. Default 0. */
+  readonly seed?: number | undefined;
   /** Not given: as in base/limits.ts. */
   readonly window?: WindowLimits | undefined;
 }
@@ -46,7 +49,7 @@ export class OriginService implements OriginSource {
   readonly #ledger: LedgerSink;
   readonly #heartbeatMs: number;
   readonly #window: WindowLimits | undefined;
-  readonly #faults = new OriginFaults();
+  readonly #faults: OriginFaults;
   #served: Served | null = null;
   /** The newest opening that was ever asked for: older ones are never served again. */
   #newest: Opening | null = null;
@@ -57,7 +60,9 @@ export class OriginService implements OriginSource {
   #handedOut = 0;
   #delivered = 0;
 
-  constructor(content: OriginContent, { ledger, rate, timeScale, window }: OriginServiceOptions) {
+  constructor(content: OriginContent, options: OriginServiceOptions) {
+    const { ledger, rate, timeScale, window, seed = 0 } = options;
+    this.#faults = new OriginFaults(createPrng(seed).fork('origin faults'));
     this.#lives = new OriginLives(content);
     this.#ledger = ledger;
     this.#pace = new Pace(rate);
@@ -153,6 +158,16 @@ export class OriginService implements OriginSource {
   /** A fault: the next `count` messages are sent twice under the same delivery numbers. */
   repeatDeliveries(count: number): void {
     this.#faults.repeat(count);
+  }
+
+  /** A fault: for so long each delivery is lost by this chance, as loseDeliveries loses it. */
+  loseByChance(perMillion: number, forMs: number, nowMs: number): void {
+    this.#faults.loseByChance(perMillion, nowMs + forMs);
+  }
+
+  /** A fault: for so long each delivery is sent twice by this chance. */
+  repeatByChance(perMillion: number, forMs: number, nowMs: number): void {
+    this.#faults.repeatByChance(perMillion, nowMs + forMs);
   }
 
   /** A fault: for so long nothing is sent, neither answers nor heartbeats. */
@@ -264,7 +279,7 @@ export class OriginService implements OriginSource {
     const available = this.#available(seq, nowMs);
     if (available < 1) return false;
     const bounds = [ORIGIN_FRAME_MESSAGES_MAX, window.roomMessages, available];
-    const countMax = Math.min(...bounds, this.#faults.frameMessagesMax);
+    const countMax = Math.min(...bounds, this.#faults.frameMessagesMax(nowMs));
     const bytesMax = Math.min(FRAME_BYTES_MAX, window.roomBytes);
     const slice = stream.slice(seq, countMax, bytesMax)!;
     const { bytes, count, lastSeq } = slice;
@@ -272,7 +287,7 @@ export class OriginService implements OriginSource {
     window.send(count, bytes.length);
     this.#firstDeliveryMs ??= nowMs;
     this.#pace.begin(nowMs, stream.content.numberOf(seq));
-    const copies = this.#faults.takeCopies(count);
+    const copies = this.#faults.takeCopies(count, nowMs);
     if (copies > 0) this.#handOver(served.next, slice);
     served.next = lastSeq + 1;
     const pending = stream.countFrom(served.next);

@@ -45,6 +45,9 @@ export interface OriginSource {
   refuseNext(count: number, error: ErrorData): void;
   loseDeliveries(count: number): void;
   repeatDeliveries(count: number): void;
+  /** For so long each delivery is lost, or sent twice, by this chance. */
+  loseByChance(perMillion: number, forMs: number, nowMs: number): void;
+  repeatByChance(perMillion: number, forMs: number, nowMs: number): void;
   stall(ms: number, nowMs: number): void;
 
   // For the judge, once nothing moves any more.
@@ -63,6 +66,8 @@ export interface OriginTools {
   readonly allocate: (size: number) => Uint8Array;
   /** Scales heartbeats. */
   readonly timeScale: number;
+  /** Faults by chance are drawn from it. */
+  readonly seed: number;
   /** There may be something to pump now. */
   readonly wake: () => void;
   /** Something that whoever reads the run should know, in one line. */

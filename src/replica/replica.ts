@@ -66,6 +66,8 @@ export class Replica {
   /** The term in which this member opened its mirror; null while it does not serve. */
   #servingTerm: number | null = null;
   #failNext = 0;
+  #failPerMillion = 0;
+  readonly #failDraws: Prng;
   #failCode: 'overrun' | 'writeFailed' = 'overrun';
   #failed: ErrorData | null = null;
   #commitSeen: number;
@@ -90,6 +92,7 @@ export class Replica {
           timers: options.timers,
           limits,
         });
+    this.#failDraws = options.prng.fork('faults');
     this.#applied = options.journal?.baseIndex ?? 0;
     this.#commitSeen = this.#applied;
     this.#mirror = new Mirror({
@@ -178,6 +181,7 @@ export class Replica {
         break;
       case 'failPropose':
         this.#failNext = input.count;
+        this.#failPerMillion = input.perMillion ?? 0;
         this.#failCode = input.code;
         break;
     }
@@ -235,12 +239,18 @@ export class Replica {
   }
 
   #propose(term: number, batch: Batch): ProposeResult | { accepted: false; code: 'mismatch' } {
-    if (this.#failNext > 0) {
-      this.#failNext--;
-      return { accepted: false, code: this.#failCode };
-    }
+    if (this.#failsNow()) return { accepted: false, code: this.#failCode };
     if (this.#direct && !this.#follows(batch)) return { accepted: false, code: 'mismatch' };
     return this.#log.propose(term, batch);
+  }
+
+  #failsNow(): boolean {
+    if (this.#failNext > 0) {
+      this.#failNext--;
+      return true;
+    }
+    const perMillion = this.#failPerMillion;
+    return perMillion > 0 && this.#failDraws.chance('propose', perMillion, 1_000_000);
   }
 
   /**

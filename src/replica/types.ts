@@ -37,10 +37,14 @@ export type Input =
   | { readonly type: 'probe' }
   /** Sets or removes the mirror's configuration. */
   | { readonly type: 'configure'; readonly mirror: boolean }
-  /** A fault: the next `count` proposals of this member are refused. */
+  /**
+   * A fault: the next `count` proposals of this member are refused; with `perMillion`, from here on
+   * each other one by that chance. Both zero: none is.
+   */
   | {
       readonly type: 'failPropose';
       readonly count: number;
+      readonly perMillion?: number;
       readonly code: 'overrun' | 'writeFailed';
     };
 

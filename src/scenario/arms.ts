@@ -7,12 +7,22 @@ import type { Slot } from '../base/member.js';
 import type { Role } from '../raft/types.js';
 import type { ReplicaView } from '../replica/types.js';
 import type { FaultBudget } from './budget.js';
-import type { FaultPlan, StateTrigger, Target } from './types.js';
+import { isKnownToLeader } from './links.js';
+import type { FaultPlan, StateTrigger } from './types.js';
 
 export interface Arm {
   /** Position of the fault in its plan: what the budget counts claims by. */
   readonly at: number;
   readonly fault: FaultPlan;
+}
+
+/** A fault whose state was reached. */
+export interface Due extends Arm {
+  /**
+   * Claimed, and to be enacted by this member, at once. Else, or when it has no object right then,
+   * somebody who knows all members has to be told.
+   */
+  readonly here: boolean;
 }
 
 /** The arms of a plan: the faults whose trigger is a state. */
@@ -32,20 +42,22 @@ export class Arms {
   constructor(arms: readonly Arm[], slot: Slot, budget: FaultBudget) {
     this.#slot = slot;
     this.#budget = budget;
-    this.#waiting = arms.filter(({ fault }) => mayMeet(fault.target, slot));
+    this.#waiting = arms.filter(({ fault }) => mayMeet(fault, slot));
   }
 
-  /** The next fault whose state is reached here and that nobody else claimed; it is claimed now. */
-  due(view: ReplicaView): Arm | undefined {
+  /** The next fault whose state is reached here and that nobody else claimed. */
+  due(view: ReplicaView): Due | undefined {
     if (this.#waiting.length === 0) return undefined;
     for (const arm of this.#waiting) {
-      const { target, trigger } = arm.fault;
-      if (trigger.kind !== 'state' || !isTarget(target, this.#slot, view)) continue;
+      const { trigger } = arm.fault;
+      if (trigger.kind !== 'state' || !watches(arm.fault, this.#slot, view)) continue;
       const progress = progressOf(trigger.state, view);
       if (progress > (this.#seen.get(arm.fault.id) ?? -1)) this.#seen.set(arm.fault.id, progress);
       if (!reached(trigger.state, view)) continue;
       this.#waiting = this.#waiting.filter((other) => other !== arm);
-      if (this.#budget.claim(arm.at)) return arm;
+      const here = isEnactedHere(arm.fault, this.#slot, view);
+      const isFree = here ? this.#budget.claim(arm.at) : !this.#budget.claimed(arm.at);
+      if (isFree) return { ...arm, here };
     }
     return undefined;
   }
@@ -69,20 +81,40 @@ export function stateText(state: StateTrigger): string {
   }
 }
 
-function mayMeet(target: Target | null, slot: Slot): boolean {
-  return target?.kind !== 'slot' || target.slot === slot;
+/** Skips are the leader's to count, whoever the target is; so is all that has no target. */
+function isLeaders({ target, trigger }: FaultPlan): boolean {
+  const isOfSkips = trigger.kind === 'state' && trigger.state.kind === 'skipped';
+  return isOfSkips || target === null || target.kind === 'leader';
 }
 
-function isTarget(target: Target | null, slot: Slot, view: ReplicaView): boolean {
-  switch (target?.kind) {
-    // A fault of the origin is set off by whoever serves.
-    case undefined:
-    case 'leader':
-      return view.serving;
+function mayMeet(fault: FaultPlan, slot: Slot): boolean {
+  return isLeaders(fault) || fault.target?.kind !== 'slot' || fault.target.slot === slot;
+}
+
+function watches(fault: FaultPlan, slot: Slot, view: ReplicaView): boolean {
+  if (isLeaders(fault)) return view.serving;
+  switch (fault.target!.kind) {
     case 'follower':
       return view.log.role === 'follower';
     case 'slot':
+      return fault.target!.slot === slot;
+    default:
+      return true;
+  }
+}
+
+function isEnactedHere({ action, target }: FaultPlan, slot: Slot, view: ReplicaView): boolean {
+  switch (target?.kind) {
+    case 'leader':
+      return true;
+    case 'slot':
       return target.slot === slot;
+    case 'follower':
+      return target.which === 'first' && view.log.role === 'follower';
+    case 'any':
+      return false;
+    case undefined:
+      return action.kind === 'partition' || action.kind === 'link' ? isKnownToLeader(action) : true;
   }
 }
 

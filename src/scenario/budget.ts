@@ -1,9 +1,10 @@
 /**
  * What a scenario may still break, and which faults were claimed. One Int32Array that all hosts
  * share (or one thread owns): a fault armed in several hosts fires in one of them, and never when
- * it would break more than the cluster tolerates. Word 0 is the mask of broken slots; words 1 …
- * count the claims of each fault.
+ * it would break more than the cluster tolerates. Word 0 counts, in four bits a slot, the faults
+ * that hold that slot down; words 1 … count the claims of each fault.
  */
+import { invariant } from '../base/errors.js';
 import type { FaultAction } from './types.js';
 
 /** Why a fault was not injected. */
@@ -11,8 +12,17 @@ export const OVER_BUDGET = 'it would break more than the cluster tolerates';
 
 /** Whether a fault takes its member away, for a while or for good: what the budget counts. */
 export function breaksMember({ kind }: FaultAction): boolean {
-  return kind === 'kill' || kind === 'freeze';
+  return kind === 'freeze' || endsMember(kind);
 }
+
+/** Whether a fault takes its member away for good. */
+export function endsMember(kind: FaultAction['kind']): boolean {
+  return kind === 'kill' || kind === 'outOfMemory' || kind === 'failWrites';
+}
+
+const BITS = 4;
+/** Faults that can hold one slot down at a time. */
+const HOLDS_MAX = (1 << BITS) - 1;
 
 export class FaultBudget {
   readonly #words: Int32Array;
@@ -42,31 +52,49 @@ export class FaultBudget {
     return Atomics.load(this.#words, 1 + fault) !== 0;
   }
 
-  /** Counts a slot as broken. False, and nothing changed: it would be one too many. */
-  break(slot: number): boolean {
+  /**
+   * Counts slots as broken, all or none. False, and nothing changed: it would be one too many.
+   * What breaks a slot that is broken already takes nothing more away.
+   */
+  break(slots: readonly number[]): boolean {
     for (;;) {
-      const mask = Atomics.load(this.#words, 0);
-      const next = mask | (1 << slot);
-      if (bits(next) > this.#tolerated) return false;
-      if (Atomics.compareExchange(this.#words, 0, mask, next) === mask) return true;
+      const holds = Atomics.load(this.#words, 0);
+      const next = slots.reduce((sum, slot) => sum + unit(slot), holds);
+      const isFull = slots.some((slot) => heldBy(holds, slot) === HOLDS_MAX);
+      if (isFull || broken(next) > this.#tolerated) return false;
+      if (Atomics.compareExchange(this.#words, 0, holds, next) === holds) return true;
     }
   }
 
-  mend(slot: number): void {
-    Atomics.and(this.#words, 0, ~(1 << slot));
+  mend(slots: readonly number[]): void {
+    for (const slot of slots) {
+      invariant(this.isBroken(slot), 'what is mended was broken');
+      Atomics.sub(this.#words, 0, unit(slot));
+    }
   }
 
   isBroken(slot: number): boolean {
-    return (Atomics.load(this.#words, 0) & (1 << slot)) !== 0;
+    return heldBy(Atomics.load(this.#words, 0), slot) > 0;
   }
 
   get broken(): number {
-    return bits(Atomics.load(this.#words, 0));
+    return broken(Atomics.load(this.#words, 0));
   }
 }
 
-function bits(mask: number): number {
+/** One fault on that slot. */
+function unit(slot: number): number {
+  return 1 << (BITS * slot);
+}
+
+function heldBy(holds: number, slot: number): number {
+  return (holds >>> (BITS * slot)) & HOLDS_MAX;
+}
+
+function broken(holds: number): number {
   let count = 0;
-  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
+  for (let rest = holds >>> 0; rest !== 0; rest >>>= BITS) {
+    if ((rest & HOLDS_MAX) !== 0) count++;
+  }
   return count;
 }

@@ -2,62 +2,95 @@
 import { usageError } from '../base/errors.js';
 import { formatDuration } from '../base/units.js';
 import { DRIVERS } from './schema.js';
-import type { DriverName, FaultPlan, OriginPlan } from './types.js';
+import { endsMember } from './budget.js';
+import type { ContentChange, DriverName, FaultKind, FaultPlan, OriginPlan } from './types.js';
 import { nearest } from './words.js';
 
-/** Kinds of faults that delete, purge or make anew what an origin holds. */
-const CHANGES_ORIGIN = /^origin[A-Z]/;
+const CONTENT_CHANGES: readonly FaultKind[] = [
+  'originDelete',
+  'originPurge',
+  'originExpire',
+  'originRecreate',
+] satisfies readonly ContentChange[];
+
+/** A fault, and the path of what it was planned from: a repeated one was planned more than once. */
+export interface Written {
+  readonly where: string;
+  readonly plan: FaultPlan;
+}
 
 /** Every id is one fault's, `after` names another one, and none waits for itself. */
-export function checkReferences(faults: readonly FaultPlan[]): void {
-  const ids = faults.map(({ id }) => id);
-  ids.forEach((id, index) => {
-    if (ids.indexOf(id) !== index) throw usageError(`faults[${index}].id`, id, 'used once only');
-  });
-  faults.forEach(({ id, trigger }, index) => {
-    if (trigger.kind !== 'after') return;
-    const where = `faults[${index}].after`;
-    if (trigger.fault === id || !ids.includes(trigger.fault)) {
-      const others = ids.filter((other) => other !== id);
+export function checkReferences(written: readonly Written[]): void {
+  const known = new Map<string, FaultPlan>();
+  for (const { where, plan } of written) {
+    if (known.has(plan.id)) throw usageError(`${where}.id`, plan.id, 'used once only');
+    known.set(plan.id, plan);
+  }
+  /** Those that are known to begin with a time or a state. */
+  const rooted = new Set<FaultPlan>();
+  for (const { where, plan } of written) {
+    const { id, trigger } = plan;
+    if (trigger.kind !== 'after') continue;
+    if (trigger.fault === id || !known.has(trigger.fault)) {
+      const others = [...known.keys()].filter((other) => other !== id);
       const expected = `the id of another fault${nearest(trigger.fault, others)}`;
-      throw usageError(where, trigger.fault, expected);
+      throw usageError(`${where}.after`, trigger.fault, expected);
     }
-    if (chainOf(faults, index) === null) {
-      throw usageError(where, trigger.fault, 'a fault that comes before: they wait for each other');
+    const chain = chainOf(plan, known, rooted);
+    if (chain === null) {
+      const expected = 'a fault that comes before: they wait for each other';
+      throw usageError(`${where}.after`, trigger.fault, expected);
     }
-  });
+    for (const fault of chain) rooted.add(fault);
+  }
 }
 
 /** A live origin is somebody's: faults that would change what it holds are refused. */
-export function checkLive(faults: readonly FaultPlan[], origin: OriginPlan): void {
+export function checkLive(written: readonly Written[], origin: OriginPlan): void {
   if (origin.kind !== 'nats') return;
-  faults.forEach(({ action }, index) => {
-    if (!CHANGES_ORIGIN.test(action.kind)) return;
-    const expected = 'possible on a live origin: it is read and never changed';
-    throw usageError(`faults[${index}]`, action.kind, expected);
-  });
+  for (const { where, plan } of written) {
+    const { kind } = plan.action;
+    if (!CONTENT_CHANGES.includes(kind)) continue;
+    throw usageError(where, kind, 'possible on a live origin: it is read and never changed');
+  }
 }
 
 /**
  * A bounded load at a known rate has an end, and a fault behind it would hit nothing. Without a
  * rate, or behind a state, the time is not known beforehand: such a fault may turn out uncovered.
  */
-export function checkTimes(faults: readonly FaultPlan[], origin: OriginPlan): void {
+export function checkTimes(written: readonly Written[], origin: OriginPlan): void {
   if (origin.rate === null) return;
   const endMs = Math.round((origin.messages / origin.rate) * 1_000_000) / 1_000;
-  faults.forEach(({ trigger }, index) => {
-    const chain = chainOf(faults, index) ?? [];
-    const root = chain.at(-1)?.trigger;
-    if (root?.kind !== 'time') return;
-    const delays = chain.map((fault) =>
-      fault.trigger.kind === 'after' ? fault.trigger.delayMs : 0,
-    );
-    const fromMs = delays.reduce((sum, delay) => sum + delay, root.atMs);
-    if (fromMs <= endMs) return;
-    const where = `faults[${index}].${trigger.kind === 'time' ? 'at' : 'delay'}`;
+  const known = byId(written.map(({ plan }) => plan));
+  /** When a fault strikes at the earliest; null: nobody knows beforehand. */
+  const times = new Map<FaultPlan, number | null>();
+  for (const { where, plan } of written) {
+    for (const fault of chainOf(plan, known, times)!.reverse()) {
+      times.set(fault, timeOf(fault, known, times));
+    }
+    const fromMs = times.get(plan)!;
+    if (fromMs === null || fromMs <= endMs) continue;
+    const { trigger } = plan;
+    const key = trigger.kind === 'time' ? 'at' : isStroke(trigger) ? 'every' : 'delay';
     const expected = `before the last message, which comes at ${formatDuration(endMs)}`;
-    throw usageError(where, formatDuration(fromMs), expected);
-  });
+    throw usageError(`${where}.${key}`, formatDuration(fromMs), expected);
+  }
+}
+
+function timeOf(
+  { trigger }: FaultPlan,
+  known: ReadonlyMap<string, FaultPlan>,
+  times: ReadonlyMap<FaultPlan, number | null>,
+): number | null {
+  if (trigger.kind === 'time') return trigger.atMs;
+  if (trigger.kind === 'state') return null;
+  const before = times.get(known.get(trigger.fault)!)!;
+  return before === null ? null : before + trigger.delayMs;
+}
+
+function isStroke(trigger: FaultPlan['trigger']): boolean {
+  return trigger.kind === 'after' && trigger.settled;
 }
 
 /**
@@ -68,7 +101,7 @@ export function checkTimes(faults: readonly FaultPlan[], origin: OriginPlan): vo
 export function checkBudget(faults: readonly FaultPlan[], replicas: number): void {
   const tolerated = Math.floor((replicas - 1) / 2);
   for (const driver of DRIVERS) {
-    const here = faults.filter((fault) => existsOn(faults, fault, driver));
+    const here = faultsOn(faults, driver);
     const frozen = here.some(({ action }) => action.kind === 'freeze') ? 1 : 0;
     const broken = Math.max(killsOf(here), frozen);
     if (broken <= tolerated) continue;
@@ -82,28 +115,48 @@ function killsOf(faults: readonly FaultPlan[]): number {
   const slots = new Set<string>();
   let byRole = 0;
   for (const { action, target } of faults) {
-    if (action.kind !== 'kill') continue;
+    if (!endsMember(action.kind)) continue;
     if (target?.kind === 'slot') slots.add(target.slot);
     else byRole++;
   }
   return Math.max(slots.size, byRole);
 }
 
-/** A fault is absent from a driver too when what it waits for is. */
-function existsOn(faults: readonly FaultPlan[], fault: FaultPlan, driver: DriverName): boolean {
-  const chain = chainOf(faults, faults.indexOf(fault)) ?? [];
-  return chain.every(({ on }) => on?.includes(driver) ?? true);
+/** Faults that exist on a driver: one is absent from it too when what it waits for is. */
+export function faultsOn(faults: readonly FaultPlan[], driver: DriverName): FaultPlan[] {
+  const known = byId(faults);
+  const exists = new Map<FaultPlan, boolean>();
+  for (const plan of faults) {
+    for (const fault of chainOf(plan, known, exists)!.reverse()) {
+      const { on, trigger } = fault;
+      const isHere = on?.includes(driver) ?? true;
+      const before = trigger.kind === 'after' ? known.get(trigger.fault) : undefined;
+      exists.set(fault, isHere && (before === undefined || exists.get(before) === true));
+    }
+  }
+  return faults.filter((fault) => exists.get(fault) === true);
 }
 
-/** A fault, the one that it waits for, and so on; null when that comes back to one of them. */
-function chainOf(faults: readonly FaultPlan[], index: number): FaultPlan[] | null {
-  const chain: FaultPlan[] = [];
-  let next = faults[index];
-  while (next !== undefined) {
-    if (chain.includes(next)) return null;
-    chain.push(next);
+function byId(faults: readonly FaultPlan[]): Map<string, FaultPlan> {
+  return new Map(faults.map((fault) => [fault.id, fault]));
+}
+
+/**
+ * A fault, the one that it waits for, and so on, up to one that is settled already, which is left
+ * out; null when that comes back to one of them.
+ */
+function chainOf(
+  fault: FaultPlan,
+  known: ReadonlyMap<string, FaultPlan>,
+  settled: { has(fault: FaultPlan): boolean },
+): FaultPlan[] | null {
+  const chain = new Set<FaultPlan>();
+  let next: FaultPlan | undefined = fault;
+  while (next !== undefined && !settled.has(next)) {
+    if (chain.has(next)) return null;
+    chain.add(next);
     const { trigger }: FaultPlan = next;
-    next = trigger.kind === 'after' ? faults.find(({ id }) => id === trigger.fault) : undefined;
+    next = trigger.kind === 'after' ? known.get(trigger.fault) : undefined;
   }
-  return chain;
+  return [...chain];
 }

@@ -31,6 +31,8 @@ export type ClusterEvent =
       readonly atMs: number;
       readonly reason?: string;
     }
+  /** The state that a fault waits for was reached; whom it strikes is for `inject` to find. */
+  | { readonly kind: 'due'; readonly id: string; readonly atMs: number }
   | { readonly kind: 'firstDelivery'; readonly atMs: number }
   | { readonly kind: 'handedOut'; readonly atMs: number }
   /** Something about the origin that whoever reads the run should know, in one line. */
@@ -77,6 +79,21 @@ export interface Driver {
   start(plan: Plan, onEvent: (event: ClusterEvent) => void): Promise<RunningCluster>;
 }
 
+/** Why a fault has no meaning in a cluster of one; null: it has one. */
+export function cannotAlone(action: FaultAction, { replicas }: Plan): string | null {
+  if (replicas > 1) return null;
+  switch (action.kind) {
+    case 'stepDown':
+    case 'flap':
+      return 'a cluster of one has no raft and nobody to hand over to';
+    case 'partition':
+    case 'link':
+      return action.between === 'origin' ? null : 'a cluster of one has no peers';
+    default:
+      return null;
+  }
+}
+
 export interface RunningCluster extends AsyncDisposable {
   /** Milliseconds of the driver's clock. */
   now(): number;
@@ -85,8 +102,8 @@ export interface RunningCluster extends AsyncDisposable {
   /** Resolves after this long on the driver's clock, or earlier when `wake` is called. */
   pause(ms: number): Promise<void>;
   /**
-   * Injects a fault whose trigger is a time, by its position in the plan. Its fate comes as an
-   * event. False: its target does not exist at this moment (no leader, no opening); try again.
+   * Injects a fault that is due, by its position in the plan. Its fate comes as an event. False:
+   * its target does not exist at this moment (no leader, no opening); try again.
    */
   inject(fault: number): Promise<boolean>;
   /** Stops the origin, then every living member: what they hold no longer changes. */

@@ -1,22 +1,28 @@
 /** Origins and faults as written on the command line -> the same raw data as in a scenario file. */
 import { LockstepError, usageError } from '../base/errors.js';
 import { parseServerUrl, withoutCredentials, type Credentials } from './connection.js';
-import { FAULT_KINDS, type FaultText, type Scenario } from './schema.js';
+import { FAULT_KEYS, FAULT_KINDS, type FaultText, type Scenario } from './schema.js';
 import { isOneLine, nearest, refusal } from './words.js';
 
-const FAULT_WORDS = [
-  ...FAULT_KINDS,
-  ...['id', 'to', 'for', 'times', 'code', 'at', 'when', 'within', 'after', 'delay', 'on'],
+/** The kinds first: they are what a line begins with. */
+const FAULT_WORDS = [...new Set([...FAULT_KINDS, ...FAULT_KEYS])];
+/** Faults of the origin that need no value. */
+const ALONE: readonly string[] = [
+  'dropConsumer',
+  'refuseOpening',
+  'loseDeliveries',
+  'repeatDeliveries',
+  'stallOrigin',
 ];
 const SYNTHETIC_WORDS = ['messages', 'size', 'gap', 'rate'];
 
 /** `stepDown=leader,when=skipped:10000,within=30s`; `dropConsumer` stands alone. Errors: usage. */
 export function faultLine(line: string): FaultText {
   const fault: Record<string, unknown> = {};
-  for (const [key, value] of fields('--fault', line, FAULT_WORDS, ['dropConsumer'])) {
+  for (const [key, value] of fields('--fault', line, FAULT_WORDS, ALONE)) {
     if (key === 'when') fault[key] = stateOf(value);
     else if (key === 'on') fault[key] = value.split('+');
-    else if (key === 'dropConsumer') fault[key] = value === '' ? true : value;
+    else if (ALONE.includes(key)) fault[key] = value === '' ? true : value;
     else fault[key] = value;
   }
   return fault;

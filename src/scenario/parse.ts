@@ -57,18 +57,21 @@ function planOf(scenario: Scenario, readFile: ReadFile): Plan {
   const { expect, timeLimit } = scenario;
   const replicas = parseReplicas(scenario.replicas ?? 3);
   const slots = slotsOf(replicas);
-  const faults = (scenario.faults ?? []).map((fault, index) =>
-    planFault(`faults[${index}]`, fault, slots),
-  );
+  const seed = parseCount('seed', scenario.seed ?? 1, { min: 0 });
+  const written = (scenario.faults ?? []).flatMap((fault, index) => {
+    const where = `faults[${index}]`;
+    return planFault(where, fault, slots, seed).map((plan) => ({ where, plan }));
+  });
+  const faults = written.map(({ plan }) => plan);
   const origin = planOrigin('origin', scenario.origin, readFile);
   const beyondQuorum = scenario.beyondQuorum ?? false;
-  checkReferences(faults);
-  checkTimes(faults, origin);
-  checkLive(faults, origin);
+  checkReferences(written);
+  checkTimes(written, origin);
+  checkLive(written, origin);
   if (!beyondQuorum) checkBudget(faults, replicas);
   return {
     name: scenario.name,
-    seed: parseCount('seed', scenario.seed ?? 1, { min: 0 }),
+    seed,
     replicas,
     election: scenario.election ?? 'both',
     skip: scenario.mirror?.skip ?? 'entries',

@@ -11,6 +11,7 @@ import { judge, type Judgement } from '../verdict/judge.js';
 import type { RunTimeline } from '../verdict/timeline.js';
 import type { Reason, RunSummary } from '../verdict/types.js';
 import type { ClusterEvent, Driver, RunningCluster } from './driver.js';
+import { faultsOn } from './checks.js';
 import { RunRecord } from './record.js';
 import type { Plan } from './types.js';
 
@@ -44,7 +45,7 @@ const STALL_GRACE_MS = 3_000;
 
 /** Errors: usage, when the driver finds that the plan asks for what is not there. */
 export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult> {
-  const onDriver = planFor(plan, options.driver);
+  const onDriver = { ...plan, faults: faultsOn(plan.faults, options.driver.name) };
   const record = new RunRecord(onDriver, options.driver);
   const listen = (event: ClusterEvent): void => {
     record.add(event);
@@ -76,18 +77,6 @@ export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult
     stallFromMs: record.stallFromMs(),
     comparedInMs,
   };
-}
-
-/** Faults that exist on this driver; what is relative to an absent one is absent too. */
-function planFor(plan: Plan, driver: Driver): Plan {
-  const present = new Set<string>();
-  const faults = plan.faults.filter(({ id, on, trigger }) => {
-    const here = on?.includes(driver.name) ?? true;
-    if (!here || (trigger.kind === 'after' && !present.has(trigger.fault))) return false;
-    present.add(id);
-    return true;
-  });
-  return { ...plan, faults };
 }
 
 async function judgeAll(
@@ -144,7 +133,7 @@ class Run {
   async toItsEnd(): Promise<void> {
     const cluster = this.#cluster;
     this.#startedMs = cluster.now();
-    for (const at of this.#record.impossible()) cluster.disarm(at);
+    for (const at of this.#record.faults.impossible()) cluster.disarm(at);
     if (!(await this.#electFirst())) return;
     this.#record.served(cluster.now());
     await cluster.serve();
@@ -154,7 +143,9 @@ class Run {
       await cluster.pause(STEP_MS);
     }
     await Promise.all(this.#injecting);
-    if (this.#record.hasWaitingFaults()) this.#record.lastSeen(await cluster.lastSeen());
+    if (this.#record.faults.hasWaiting()) {
+      this.#record.faults.lastSeen(await cluster.lastSeen(), cluster.now());
+    }
   }
 
   async #electFirst(): Promise<boolean> {
@@ -186,7 +177,8 @@ class Run {
     if (this.#mustStop()) return true;
     const living = this.#cluster.living();
     const caughtUp = this.#record.isCaughtUp(living, this.#cluster.origin.last);
-    if (caughtUp) return this.#injecting.size === 0 && !this.#record.awaitsTime(this.#begun);
+    if (caughtUp || this.#record.hasStopped(living))
+      return this.#injecting.size === 0 && !this.#record.faults.awaitsTime(this.#begun);
     const allowed = this.#record.stallAtMostMs + STALL_GRACE_MS;
     return this.#record.standsStillMs(this.#cluster.now()) > allowed;
   }
@@ -209,7 +201,8 @@ class Run {
     for (const at of this.#record.expired(this.#cluster.now())) {
       if (!this.#begun.has(at) && this.#cluster.disarm(at)) {
         this.#begun.add(at);
-        this.#record.lastSeen(await this.#cluster.lastSeen(), at);
+        const seen = await this.#cluster.lastSeen();
+        this.#record.faults.lastSeen(seen, this.#cluster.now(), at);
       }
     }
   }
@@ -218,7 +211,8 @@ class Run {
     const since = this.#cluster.now();
     while (!(await this.#cluster.inject(at))) {
       if (this.#cluster.now() - since > TARGET_WAIT_MS || this.#mustStop()) {
-        this.#record.skipped(this.#plan.faults[at]!, 'its target did not exist when its time came');
+        const why = 'its target did not exist when its time came';
+        this.#record.faults.gaveUp(this.#plan.faults[at]!, this.#cluster.now(), why);
         return;
       }
       await this.#cluster.pause(STEP_MS);

@@ -7,12 +7,27 @@ import * as z from 'zod';
 import type { DriverName, FaultKind } from './types.js';
 
 export const DRIVERS = ['threads', 'sim', 'nats'] as const satisfies readonly DriverName[];
+/** Of the members, of the links, of the origin. */
 export const FAULT_KINDS = [
   'stepDown',
+  'flap',
   'kill',
+  'outOfMemory',
+  'failWrites',
   'freeze',
+  'slow',
   'failPropose',
+  'partition',
+  'link',
   'dropConsumer',
+  'refuseOpening',
+  'loseDeliveries',
+  'repeatDeliveries',
+  'stallOrigin',
+  'originDelete',
+  'originPurge',
+  'originExpire',
+  'originRecreate',
 ] as const satisfies readonly FaultKind[];
 
 /** Text is shown in errors and reports: what would break a line is refused. */
@@ -26,6 +41,10 @@ const duration = z
 const count = z
   .union([z.number(), line], 'a whole number')
   .describe('a whole number: 100000 or 1e6');
+const durations = z
+  .string('a duration with its unit, such as 250ms, or a range of them')
+  .regex(IN_ONE_LINE);
+const chance = z.union([z.number(), line], 'a chance from 0 to 1');
 const size = z
   .union([z.number(), line], 'a size in bytes, such as 128 or 64KiB')
   .describe('bytes of payload: 128 or 64KiB; default 128');
@@ -87,34 +106,85 @@ const state = z
   })
   .describe('exactly one state of the target');
 
+const leading = text.describe('target: leader or a slot');
+const member = text.describe(
+  'target: leader, follower (the first by slot), follower:lagging, follower:ahead, any, or a slot',
+);
+const ofOrigin = z.union([z.literal(true), z.literal('origin')]);
+const links = z.union(
+  [text, z.array(z.array(text))],
+  'isolate:…, minority:…, sides such as r1+r2/r3, or all',
+);
+
 const fault = z
   .strictObject({
     id: text.optional().describe('a name for other faults to refer to'),
-    stepDown: text.optional().describe('target: leader or a slot'),
-    kill: text.optional().describe('target: leader, follower or a slot'),
-    freeze: text.optional().describe('target: leader, follower or a slot'),
-    failPropose: text.optional().describe('target: leader or a slot'),
-    dropConsumer: z
-      .union([z.literal(true), z.literal('origin')])
-      .optional()
-      .describe('the origin forgets the mirror and tells nobody'),
-    to: text.optional().describe('stepDown: best (default), none, or a slot'),
-    for: duration.optional().describe('freeze: how long; default 500ms'),
-    times: count.optional().describe('failPropose: how many proposals; default 1'),
-    code: z.enum(['overrun', 'writeFailed']).optional().describe('failPropose: default overrun'),
-    at: duration
+    stepDown: leading.optional(),
+    flap: leading.optional().describe('target; deposed, and the same member is elected again'),
+    kill: member.optional(),
+    outOfMemory: member.optional().describe('target; ended by its own memory'),
+    failWrites: member.optional().describe('target; its next write fails and ends it'),
+    freeze: member.optional(),
+    slow: member.optional().describe('target; each turn of its host takes longer'),
+    failPropose: leading.optional(),
+    partition: links
       .optional()
       .describe(
-        'time since the first delivery; with a rate, not after the last message. Without one ' +
-          'the end is not known beforehand, and a run that is over by then leaves it uncovered',
+        'links that carry nothing: isolate:TARGET; from:TARGET or to:TARGET (one way); ' +
+          'minority:with-leader or minority:without-leader; sides, r1+r2/r3; or all',
+      ),
+    link: links.optional().describe('links in trouble, in the words of partition'),
+    dropConsumer: ofOrigin.optional().describe('the origin forgets the mirror'),
+    refuseOpening: ofOrigin.optional().describe('requests to open are refused'),
+    loseDeliveries: ofOrigin.optional().describe('deliveries that never come'),
+    repeatDeliveries: ofOrigin.optional().describe('deliveries that come twice'),
+    stallOrigin: ofOrigin.optional().describe('neither deliveries nor answers nor heartbeats'),
+    originDelete: text.optional().describe('sequences: 200..300, or next:50 not handed out yet'),
+    originPurge: z
+      .union([z.number(), line], 'a sequence, or next:N')
+      .optional()
+      .describe('everything below this sequence goes, or below what follows the next:N'),
+    originExpire: count.optional().describe('so many of the oldest messages go'),
+    originRecreate: count.optional().describe('another stream of that name, of so many messages'),
+    to: text.optional().describe('stepDown: best (default), none, or a slot'),
+    for: duration
+      .optional()
+      .describe('freeze, slow, partition, link, stallOrigin, or with rate; default 500ms'),
+    by: duration.optional().describe('slow: by how much; default 5ms'),
+    times: count
+      .optional()
+      .describe('proposals, requests or deliveries that fail; default 1; or else: rate'),
+    rate: chance
+      .optional()
+      .describe('failPropose, loseDeliveries, repeatDeliveries: by this chance, meanwhile'),
+    code: z.enum(['overrun', 'writeFailed']).optional().describe('failPropose: default overrun'),
+    between: z
+      .enum(['peers', 'origin', 'all'])
+      .optional()
+      .describe('partition, link: links to other members (default), to the origin, or both'),
+    latency: durations.optional().describe('link: so much later, or from 1ms..20ms'),
+    loss: chance.optional().describe('link: chance of a message to get lost'),
+    duplicate: chance.optional().describe('link: chance to come twice'),
+    reorder: chance.optional().describe('link: chance to be overtaken'),
+    at: durations
+      .optional()
+      .describe(
+        'time since the first delivery, 1s, or drawn from 1s..2s; with a rate, not after the ' +
+          'last message. Without one the end is not known beforehand: what waits for a time ' +
+          'keeps the run going until then',
       ),
     when: state.optional(),
     within: duration.optional().describe('when: how long to wait for the state; default 30s'),
     after: text.optional().describe('the id of another fault'),
     delay: duration.optional().describe('after: time since that other fault; default 0ms'),
+    every: durations.optional().describe('strikes again so long after, 200ms or 100ms..300ms'),
+    repeat: count.optional().describe('every: how often in all'),
     on: z.array(z.enum(DRIVERS)).min(1).optional().describe('exists on these only; default all'),
   })
   .describe('one kind of fault with its target, one trigger (at, when or after), and parameters');
+
+/** Every key of a fault. */
+export const FAULT_KEYS: readonly string[] = Object.keys(fault.shape);
 
 const stallAtMost = z
   .union([

@@ -2,30 +2,52 @@
 import type { Member, Slot } from '../base/member.js';
 import type { FaultAction, Target } from './types.js';
 
-/** The members that live at this moment, as a driver knows them. */
+/** The members that live at this moment, as a driver knows them, by slot. */
 export interface LivingMembers<T extends { readonly slot: Slot }> {
   readonly living: readonly T[];
   /** The one that serves; null while nobody does. */
   readonly leader: T | null;
   readonly isFrozen: (member: T) => boolean;
+  /** The last sequence that it holds. */
+  readonly lastOf: (member: T) => number;
+  /** A number below the bound, drawn from the seed for this fault. */
+  readonly draw: (bound: number) => number;
 }
 
 /** The member that a target names now; null: there is none at this moment. */
 export function resolveTarget<T extends { readonly slot: Slot }>(
   target: Target | null,
-  { living, leader, isFrozen }: LivingMembers<T>,
+  members: LivingMembers<T>,
 ): T | null {
+  const { living, leader, draw } = members;
   switch (target?.kind) {
     case 'leader':
       return leader;
     case 'follower':
-      if (leader === null) return null;
-      return living.find((member) => member !== leader && !isFrozen(member)) ?? null;
+      return leader === null ? null : followerOf(target.which, leader, members);
+    case 'any':
+      return living.length === 0 ? null : living[draw(living.length)]!;
     case 'slot':
       return living.find(({ slot }) => slot === target.slot) ?? null;
     case undefined:
       return null;
   }
+}
+
+/** Of two that hold the same, the first by slot. */
+function followerOf<T extends { readonly slot: Slot }>(
+  which: 'first' | 'lagging' | 'ahead',
+  leader: T,
+  { living, isFrozen, lastOf }: LivingMembers<T>,
+): T | null {
+  const followers = living.filter((member) => member !== leader && !isFrozen(member));
+  const [first = null, ...others] = followers;
+  if (first === null || which === 'first') return first;
+  const sign = which === 'ahead' ? 1 : -1;
+  return others.reduce(
+    (best, member) => (sign * (lastOf(member) - lastOf(best)) > 0 ? member : best),
+    first,
+  );
 }
 
 /** Whom a step-down hands over to; null for nobody, and for every other fault. */

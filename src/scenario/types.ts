@@ -48,11 +48,34 @@ export interface LiveOriginPlan {
 export type MadeOriginPlan = SyntheticOriginPlan | RebuiltOriginPlan;
 export type OriginPlan = MadeOriginPlan | LiveOriginPlan;
 
-/** A role or a slot; resolved when the fault fires. */
+/**
+ * A role, a predicate or a slot; resolved when the fault fires. `follower` is the first one by slot
+ * that is not frozen, `lagging` and `ahead` the one that holds least and most, `any` a living
+ * member drawn from the seed.
+ */
 export type Target =
   | { readonly kind: 'leader' }
-  | { readonly kind: 'follower' }
+  | { readonly kind: 'follower'; readonly which: 'first' | 'lagging' | 'ahead' }
+  | { readonly kind: 'any' }
   | { readonly kind: 'slot'; readonly slot: Slot };
+
+/**
+ * Links between members that a fault touches. `sides`: every link between two sides, each a list of
+ * slots; `minority`: less than half of the members on one side, with the leader or without it;
+ * `isolate`: a member and all others, both ways, or only what it sends (`from`) or is sent (`to`);
+ * `all`: every link.
+ */
+export type LinkSelection =
+  | { readonly kind: 'sides'; readonly sides: readonly (readonly Slot[])[] }
+  | { readonly kind: 'minority'; readonly withLeader: boolean }
+  | { readonly kind: 'isolate'; readonly who: Target; readonly way: 'both' | 'from' | 'to' }
+  | { readonly kind: 'all' };
+
+/** Links to other members, to the origin, or both. */
+export type Between = 'peers' | 'origin' | 'all';
+
+/** Of an origin's messages: by sequence, or the next so many that were not handed out yet. */
+export type OriginRange = SeqRange | { readonly next: number };
 
 export type StateTrigger =
   | { readonly kind: 'skipped'; readonly count: number }
@@ -66,33 +89,103 @@ export type StateTrigger =
 export type Trigger =
   /** Milliseconds since the first delivery. */
   | { readonly kind: 'time'; readonly atMs: number }
-  /** Milliseconds since another fault was installed. */
-  | { readonly kind: 'after'; readonly fault: string; readonly delayMs: number }
+  /**
+   * Milliseconds since another fault was installed; with `settled`, since it was decided in any
+   * way: the next stroke of a repeated fault.
+   */
+  | {
+      readonly kind: 'after';
+      readonly fault: string;
+      readonly delayMs: number;
+      readonly settled: boolean;
+    }
   | {
       readonly kind: 'state';
       readonly state: StateTrigger;
       readonly withinMs: number;
     };
 
-export type FaultAction =
+/** How often something is to fail: so many times, or by chance for a while. */
+export type Dose =
+  { readonly times: number } | { readonly perMillion: number; readonly forMs: number };
+
+/** Faults that strike one member. */
+export type MemberAction =
   | { readonly kind: 'stepDown'; readonly to: Slot | 'best' | null }
+  /** Deposed, and the same member is elected again at once (cases B1, B2). */
+  | { readonly kind: 'flap' }
   | { readonly kind: 'kill' }
+  /** Ended by its own memory: on threads for real, elsewhere as `kill`. */
+  | { readonly kind: 'outOfMemory' }
+  /** The next write fails: its incarnation is over. */
+  | { readonly kind: 'failWrites' }
   | { readonly kind: 'freeze'; readonly forMs: number }
+  /** Every turn of its host takes so much longer. */
+  | { readonly kind: 'slow'; readonly byMs: number; readonly forMs: number }
   | {
       readonly kind: 'failPropose';
-      readonly times: number;
+      readonly dose: Dose;
       /** Not notLeader: a leader is only told so when it no longer leads. */
       readonly code: 'overrun' | 'writeFailed';
+    };
+
+/** What links do meanwhile, beyond what they do anyway. Chances in a million messages. */
+export interface LinkTrouble {
+  readonly delayMinMs: number;
+  readonly delayMaxMs: number;
+  readonly lossPerMillion: number;
+  readonly duplicatePerMillion: number;
+  /** Overtaken by what was sent after it, by up to twice the longest delay. */
+  readonly reorderPerMillion: number;
+}
+
+/** Faults of links. */
+export type LinkAction =
+  /** Nothing gets through. */
+  | {
+      readonly kind: 'partition';
+      readonly links: LinkSelection;
+      readonly between: Between;
+      readonly forMs: number;
     }
-  /** The origin forgets the live opening and tells nobody. Needs no target. */
-  | { readonly kind: 'dropConsumer' };
+  | {
+      readonly kind: 'link';
+      readonly links: LinkSelection;
+      readonly between: Between;
+      readonly trouble: LinkTrouble;
+      readonly forMs: number;
+    };
+
+/** Faults of the origin; nobody is told of any. */
+export type OriginAction =
+  /** It forgets the live opening. */
+  | { readonly kind: 'dropConsumer' }
+  /** The next requests to open are refused. */
+  | { readonly kind: 'refuseOpening'; readonly times: number }
+  /** Deliveries take their numbers and are never sent, or are sent twice. */
+  | { readonly kind: 'loseDeliveries'; readonly dose: Dose }
+  | { readonly kind: 'repeatDeliveries'; readonly dose: Dose }
+  /** Neither deliveries nor answers nor heartbeats. */
+  | { readonly kind: 'stallOrigin'; readonly forMs: number }
+  | { readonly kind: 'originDelete'; readonly range: OriginRange }
+  /** Everything below this sequence goes, or below what follows the next so many. */
+  | { readonly kind: 'originPurge'; readonly to: number | { readonly next: number } }
+  /** The oldest so many go. */
+  | { readonly kind: 'originExpire'; readonly count: number }
+  /** Deleted, and made anew under the same name with so many messages. */
+  | { readonly kind: 'originRecreate'; readonly messages: number };
+
+/** Faults that change what an origin holds: never one that is not our own. */
+export type ContentChange = 'originDelete' | 'originPurge' | 'originExpire' | 'originRecreate';
+
+export type FaultAction = MemberAction | LinkAction | OriginAction;
 
 export type FaultKind = FaultAction['kind'];
 
 export interface FaultPlan {
   readonly id: string;
   readonly action: FaultAction;
-  /** Null for faults of the origin. */
+  /** Null for faults of links and of the origin. */
   readonly target: Target | null;
   readonly trigger: Trigger;
   /** Drivers that this fault exists on; null: all. */

@@ -1,6 +1,6 @@
 /** The sim driver: the whole cluster in this thread, in virtual time. */
 import { loadHasher, type Hasher } from '../base/hasher.js';
-import type { Driver } from '../scenario/driver.js';
+import { cannotAlone, type Driver } from '../scenario/driver.js';
 import { SimCluster, type SimOptions } from './cluster.js';
 
 export const simDriver: Driver = simDriverWith({});
@@ -9,12 +9,7 @@ export const simDriver: Driver = simDriverWith({});
 export function simDriverWith(options: SimOptions & { readonly hasher?: Hasher }): Driver {
   return {
     name: 'sim',
-    cannot: (action, plan) => {
-      if (plan.replicas === 1 && action.kind === 'stepDown') {
-        return 'a cluster of one has no raft and nobody to hand over to';
-      }
-      return null;
-    },
+    cannot: cannotAlone,
     start: async (plan, onEvent) => {
       const hasher = options.hasher ?? (await loadHasher());
       return new SimCluster(plan, { ...options, hasher, onEvent });

@@ -145,7 +145,7 @@ export class SimLink<T> {
   }
 
   #chance(label: string, perMille: number): boolean {
-    return perMille > 0 && this.#prng.chance(label, perMille, 1_000);
+    return perMille > 0 && this.#prng.chance(label, Math.round(perMille * 1_000), 1_000_000);
   }
 
   #tell(fate: FateKind, byUs: number): void {

@@ -91,6 +91,8 @@ export class SimNode implements Watched {
   readonly disk: MemoryDisk;
   /** Where what it receives is copied to. */
   readonly memory = new SimMemory();
+  /** What each turn takes beyond what it takes anyway. */
+  slowUs = 0;
   readonly #options: NodeOptions;
   readonly #agenda: Agenda;
   readonly #prng: Prng;
@@ -144,7 +146,7 @@ export class SimNode implements Watched {
   }
 
   get isFrozen(): boolean {
-    return this.#busyUntilUs - this.#agenda.nowUs > this.#options.conditions.turnUs;
+    return this.#busyUntilUs - this.#agenda.nowUs > this.#turnUs;
   }
 
   /** Starts from what the disk holds. */
@@ -233,6 +235,10 @@ export class SimNode implements Watched {
     this.#agenda.at(atUs, this.#turnOf, this.#life);
   }
 
+  get #turnUs(): number {
+    return this.#options.conditions.turnUs + this.slowUs;
+  }
+
   get #localUs(): number {
     return this.#agenda.nowUs + this.#aheadUs;
   }
@@ -243,7 +249,7 @@ export class SimNode implements Watched {
     if (host === null) return;
     if (this.#busyUntilUs > this.#agenda.nowUs) return this.wake();
     const more = this.#takeTurn(host);
-    this.#busyUntilUs = this.#localUs + this.#options.conditions.turnUs;
+    this.#busyUntilUs = this.#localUs + this.#turnUs;
     this.#aheadUs = 0;
     if (this.#host === null) return;
     if (this.#heldUp) this.#agenda.at(this.#busyUntilUs, () => this.settle());

@@ -7,9 +7,10 @@ import type { OriginCommand } from '../mirror/types.js';
 import { OriginContent } from '../origin/content.js';
 import { OriginService } from '../origin/service.js';
 import type { AddressedFrame } from '../origin/source.js';
+import { strikeOrigin } from '../origin/strike.js';
 import { Ledger } from '../verdict/ledger.js';
 import type { LedgerReader, LedgerReport } from '../verdict/types.js';
-import type { MadeOriginPlan, SyntheticOriginPlan } from '../scenario/types.js';
+import type { MadeOriginPlan, OriginAction, SyntheticOriginPlan } from '../scenario/types.js';
 import type { SeqRange } from '../stream/types.js';
 import type { Agenda } from './agenda.js';
 import { FrameFaults } from './frame-faults.js';
@@ -53,6 +54,7 @@ export class SimOrigin {
       rate: plan.origin.rate,
       timeScale: plan.timeScale,
       window: plan.tuning?.window,
+      seed: plan.seed,
     });
   }
 
@@ -115,6 +117,16 @@ export class SimOrigin {
       ...{ rate: null, gaps: [] },
     };
     return this.service.recreate((life) => this.#makeContent(plan, life));
+  }
+
+  /** A fault of a scenario. False: it has no object at this moment. */
+  strike(action: OriginAction): boolean {
+    const { origin } = this.#plan;
+    const struck = strikeOrigin(this.service, action, this.#agenda.nowMs, (replan, life) =>
+      this.#makeContent(replan(origin), life),
+    );
+    if (struck && this.#serving) this.#pump();
+    return struck;
   }
 
   #makeContent(plan: MadeOriginPlan, life: number): OriginContent {

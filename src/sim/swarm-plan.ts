@@ -2,7 +2,7 @@
  * A drawn run as data: everything that decides what happens in it, plain and serialisable, so that
  * a file can state it and a run can be repeated, changed and shrunk.
  */
-import type { FaultAction, SyntheticOriginPlan } from '../scenario/types.js';
+import type { SyntheticOriginPlan } from '../scenario/types.js';
 import type { Falsehood } from './conductor-faults.js';
 import type { Conditions } from './conditions.js';
 import type { LinkFate } from './fates.js';
@@ -18,7 +18,12 @@ import type { Shape } from './topology.js';
 export type SwarmTarget = 'leader' | number;
 
 export type SwarmAction =
-  | Extract<FaultAction, { kind: 'failPropose' | 'dropConsumer' }>
+  | {
+      readonly kind: 'failPropose';
+      readonly times: number;
+      readonly code: 'overrun' | 'writeFailed';
+    }
+  | { readonly kind: 'dropConsumer' }
   // Members.
   | { readonly kind: 'stepDown'; readonly to: 'best' | number | null }
   /** Steps down and campaigns at once: deposed, and the same member elected again. */

@@ -13,6 +13,7 @@ import type { OriginFrame } from '../mirror/types.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
 import type { ClusterEvent } from '../scenario/driver.js';
+import type { DirectedLink } from '../scenario/links.js';
 import { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
 import { ConductorFaults } from './conductor-faults.js';
@@ -22,6 +23,7 @@ import { SimNode, type NodeOutputs, type WorldPlan } from './node.js';
 import { SimOrigin } from './origin.js';
 import type { Taps } from './taps.js';
 import { mendTies, tieAll, type Ties } from './ties.js';
+import type { Touched } from './troubles.js';
 import { Watch } from './watch.js';
 
 export interface WorldOptions {
@@ -31,6 +33,8 @@ export interface WorldOptions {
   readonly onEvent: (event: ClusterEvent) => void;
   /** Before and between the proposals of a member's turn. */
   readonly armed?: (node: SimNode, view: ReplicaView) => void;
+  /** Everything that a member reports, as it does. */
+  readonly reported?: (node: SimNode, event: ReplicaEvent) => void;
   /** What becomes of single messages, beside what the links draw. */
   readonly fates?: readonly LinkFate[] | undefined;
   readonly taps?: Taps | undefined;
@@ -70,15 +74,17 @@ export class SimWorld {
   /** Told of the moments that faults wait for. */
   reached: Reached | null = null;
   readonly #moments = new Moments((...at) => this.reached?.(...at));
+  readonly #reported: ((node: SimNode, event: ReplicaEvent) => void) | undefined;
   readonly #watch: Watch;
   readonly #conductor: Conductor | null;
   readonly #ties: ReadonlyMap<Slot, Ties>;
   readonly #seen: ReadonlyMap<Slot, Seen>;
 
   constructor(options: WorldOptions) {
-    const { plan, conditions, hasher, onEvent, armed, fates = [], taps = {} } = options;
+    const { plan, conditions, hasher, onEvent, armed, reported, fates = [], taps = {} } = options;
     this.#onEvent = onEvent;
     this.#armed = armed;
+    this.#reported = reported;
     const { agenda } = this;
     const slots = slotsOf(plan.replicas);
     const members = slots.map((slot) => memberOf(slot, 1));
@@ -157,6 +163,14 @@ export class SimWorld {
     node.start();
   }
 
+  /** One direction between two positions; the origin's is the number of members. */
+  link({ from, to }: DirectedLink): Touched | undefined {
+    const origin = this.nodes.length;
+    if (from === origin) return this.tiesOf(this.nodes[to]!).fromOrigin;
+    const ties = this.tiesOf(this.nodes[from]!);
+    return to === origin ? ties.toOrigin : ties.peers.get(this.nodes[to]!.member);
+  }
+
   /** Cuts or mends one direction between two members. */
   cut(from: SimNode, to: SimNode, cut: boolean): void {
     const link = this.tiesOf(from).peers.get(to.member);
@@ -196,6 +210,7 @@ export class SimWorld {
       reported: (node, event, atUs) => {
         this.#watch.event(node, event);
         this.#report(node, event, atUs);
+        this.#reported?.(node, event);
         if (this.reached !== null) this.#moments.event(node, event);
       },
       armed: (node, view) => {

@@ -14,6 +14,7 @@ import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
 import type { Plan } from '../scenario/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
+import { SharedConditions } from './conditions.js';
 import { ControlledWorker } from './control.js';
 import { Injector, type ReplicaHandle } from './injector.js';
 import { meshOf, workerFile, type PeerPort } from './mesh.js';
@@ -31,6 +32,8 @@ const REPORT_DEADLINE_MS = 120_000;
 const CONDUCT_EVERY_MS = 5;
 /** A thread later than this, with no fault to explain it, makes a stall inconclusive. */
 const LATE_MS = 100;
+/** Of a thread that a fault is to drive out of memory. */
+const HEAP_MB = 128;
 /** How long a report of a worker's own end may come after the end. */
 const EXIT_GRACE_MS = 50;
 
@@ -41,6 +44,7 @@ export class ThreadCluster implements RunningCluster {
   readonly #originWorker: ControlledWorker<OriginControl>;
   readonly #budget: FaultBudget;
   readonly #words: SharedArrayBuffer;
+  readonly #conditions: SharedConditions;
   readonly #conductor: Conductor | null;
   readonly #injector: Injector;
   readonly #reportPorts: MessagePort[] = [];
@@ -55,14 +59,20 @@ export class ThreadCluster implements RunningCluster {
     const words = FaultBudget.wordsFor(plan.faults.length);
     this.#words = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT);
     this.#budget = new FaultBudget(new Int32Array(this.#words), this.#tolerated);
+    // Only where a fault is to exhaust it: the limit would else be one more thing to run into.
+    const runsOut = plan.faults.some(({ action }) => action.kind === 'outOfMemory');
+    const limits = runsOut ? { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } } : {};
+    this.#conditions = new SharedConditions(plan.replicas);
     this.#replicas = slotsOf(plan.replicas).map((slot) => ({
       slot,
       member: memberOf(slot, 1),
-      worker: new ControlledWorker<ReplicaControl>(slot, workerFile('replica')),
+      worker: new ControlledWorker<ReplicaControl>(slot, workerFile('replica'), limits),
       alive: true,
       serving: false,
       frozen: false,
-      killed: false,
+      slowed: 0,
+      last: 0,
+      ending: null,
     }));
     this.#originWorker = new ControlledWorker<OriginControl>('origin', workerFile('origin'));
     this.#injector = new Injector({
@@ -71,6 +81,7 @@ export class ThreadCluster implements RunningCluster {
       replicas: this.#replicas,
       origin: this.#originWorker,
       budget: this.#budget,
+      conditions: this.#conditions,
     });
     const conducts = plan.election !== 'timers' && plan.replicas > 1;
     this.#conductor = conducts
@@ -177,6 +188,7 @@ export class ThreadCluster implements RunningCluster {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     if (this.#conducting !== null) clearInterval(this.#conducting);
+    this.#injector.close();
     for (const wake of this.#wakes) wake();
     const workers = [...this.#replicas.map(({ worker }) => worker), this.#originWorker];
     await Promise.all(workers.map((worker) => worker.terminate()));
@@ -220,15 +232,17 @@ export class ThreadCluster implements RunningCluster {
     const { port1, port2 } = new MessageChannel();
     this.#reportPorts.push(port1);
     port1.on('message', (report: OriginReport) => {
-      this.#onEvent(report);
+      if (report.kind === 'fault') this.#injector.originReported(report);
+      else this.#onEvent(report);
       this.#wake();
     });
-    const { origin: plan, seed, timeScale } = this.#plan;
+    const { origin: plan, seed, timeScale, faults } = this.#plan;
+    const conditions = this.#conditions.memory;
     const links = ports.map((port, at) => ({ member: this.#members[at]!, port }));
     const secrets = plan.kind === 'nats' ? revealed(plan.connection) : {};
     this.#facts = await this.#originWorker.call(
       'start',
-      [{ plan, secrets, seed, timeScale, links, reports: port2 }],
+      [{ plan, secrets, seed, timeScale, faults, conditions, links, reports: port2 }],
       { deadlineMs: REPORT_DEADLINE_MS, transfer: [port2, ...ports] },
     );
   }
@@ -259,6 +273,8 @@ export class ThreadCluster implements RunningCluster {
           arms: armsOf(faults),
           budget: this.#words,
           tolerated: this.#tolerated,
+          beyondQuorum: this.#plan.beyondQuorum,
+          conditions: this.#conditions.memory,
           peers,
           origin,
           reports: port2,
@@ -276,7 +292,8 @@ export class ThreadCluster implements RunningCluster {
 
   #reported(replica: ReplicaHandle, report: ReplicaReport): void {
     if (report.kind === 'fault') {
-      this.#faultReported(replica, report);
+      this.#injector.replicaReported(replica, report);
+      this.#wake();
       return;
     }
     const { slot } = replica;
@@ -289,23 +306,13 @@ export class ThreadCluster implements RunningCluster {
       this.#onEvent({ kind: 'replica', slot, atMs, event });
     }
     for (const { atMs, last, messages } of report.marks) {
+      replica.last = Math.max(replica.last, last);
       this.#onEvent({ kind: 'progress', slot, atMs, last, messages });
     }
-    if (report.lateMs > LATE_MS && !replica.frozen) {
+    if (report.lateMs > LATE_MS && !replica.frozen && replica.slowed === 0) {
       this.#onEvent({ kind: 'late', who: slot, atMs: monotonicMs(), byMs: report.lateMs });
     }
     if (report.view !== null) replica.frozen = false;
-  }
-
-  #faultReported(replica: ReplicaHandle, report: Extract<ReplicaReport, { kind: 'fault' }>): void {
-    const fault = this.#plan.faults[report.at]!;
-    const { kind } = fault.action;
-    if (kind === 'kill' && report.state === 'installed') replica.killed = true;
-    if (kind === 'freeze') replica.frozen = true;
-    const slot = kind === 'dropConsumer' ? null : replica.slot;
-    const reason = report.state === 'skipped' ? report.reason : undefined;
-    this.#injector.tell(fault, slot, report.state, report.atMs, reason);
-    this.#wake();
   }
 
   #watchExit(replica: ReplicaHandle): void {
@@ -316,8 +323,9 @@ export class ThreadCluster implements RunningCluster {
       if (this.#closing) return;
       // A worker that a fault ended said so before it went; its report may come a moment later.
       setTimeout(() => {
-        const reason = replica.killed ? 'killed' : (error ?? `ended with code ${code}`);
-        const { slot, killed: fault } = replica;
+        const { slot, ending } = replica;
+        const fault = ending !== null;
+        const reason = ending ?? error ?? `ended with code ${code}`;
         this.#onEvent({ kind: 'exit', slot, atMs: this.now(), fault, reason });
         if (!fault && !this.#closing) this.#harness(`${slot}'s thread ended: ${reason}`);
         this.#wake();

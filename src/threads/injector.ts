@@ -1,16 +1,27 @@
 /**
- * Faults whose trigger is a time: main resolves the target when the moment comes, checks the budget
- * and asks the member's thread; kill is main's own, it ends the worker.
+ * Faults that the main thread carries out: those whose time has come, and those whose state was
+ * reached by a member that could not strike itself. Main resolves the target when the moment comes,
+ * checks the budget and asks the thread; whatever lasts for a while, main takes back.
  */
 import { toErrorData } from '../base/errors.js';
 import type { Member, Slot } from '../base/member.js';
-import { breaksMember, OVER_BUDGET, type FaultBudget } from '../scenario/budget.js';
+import { createPrng, type Prng } from '../base/prng.js';
+import { breaksMember, endsMember, OVER_BUDGET, type FaultBudget } from '../scenario/budget.js';
 import type { ClusterEvent } from '../scenario/driver.js';
+import { touchedLinks, type TouchedLinks } from '../scenario/links.js';
 import { resolveTarget, transferTarget } from '../scenario/target.js';
-import type { FaultPlan, Plan } from '../scenario/types.js';
+import type {
+  FaultPlan,
+  LinkAction,
+  MemberAction,
+  OriginAction,
+  Plan,
+  Target,
+} from '../scenario/types.js';
 import { monotonicMs } from './clock.js';
+import type { SharedConditions } from './conditions.js';
 import type { ControlledWorker } from './control.js';
-import type { MemberFault, OriginControl, ReplicaControl } from './protocol.js';
+import type { OriginControl, OriginReport, ReplicaControl, ReplicaReport } from './protocol.js';
 
 /** What main knows of one replica. */
 export interface ReplicaHandle {
@@ -20,11 +31,17 @@ export interface ReplicaHandle {
   alive: boolean;
   serving: boolean;
   frozen: boolean;
-  /** A fault of the scenario ends it or ended it. */
-  killed: boolean;
+  /** Faults that slow its host at the moment. */
+  slowed: number;
+  /** The last sequence that it told. */
+  last: number;
+  /** Why a fault of the scenario ends it or ended it; null: none does. */
+  ending: string | null;
 }
 
-export type FaultState = Extract<ClusterEvent, { kind: 'fault' }>['state'];
+type FaultState = Extract<ClusterEvent, { kind: 'fault' }>['state'];
+type ReplicaFaultReport = Extract<ReplicaReport, { kind: 'fault' }>;
+type OriginFaultReport = Extract<OriginReport, { kind: 'fault' }>;
 
 export interface InjectorOptions {
   readonly plan: Plan;
@@ -32,38 +49,213 @@ export interface InjectorOptions {
   readonly replicas: readonly ReplicaHandle[];
   readonly origin: ControlledWorker<OriginControl>;
   readonly budget: FaultBudget;
+  readonly conditions: SharedConditions;
 }
 
 /** Beyond the time that a fault itself takes. */
 const CALL_DEADLINE_MS = 10_000;
 
+const ENDINGS: Readonly<Partial<Record<MemberAction['kind'], string>>> = {
+  kill: 'killed',
+  outOfMemory: 'out of memory',
+  failWrites: 'a write failed',
+};
+
 export class Injector {
   readonly #options: InjectorOptions;
+  readonly #draws: Prng;
+  /** What is still to be taken back. */
+  readonly #healing = new Set<NodeJS.Timeout>();
 
   constructor(options: InjectorOptions) {
     this.#options = options;
+    this.#draws = createPrng(options.plan.seed).fork('targets');
   }
 
-  /** False: its target does not exist at this moment. */
+  /** False: it has no object at this moment. */
   async inject(at: number): Promise<boolean> {
-    const { plan, replicas, budget } = this.#options;
+    const { budget, plan } = this.#options;
     const fault = plan.faults[at]!;
     const { action } = fault;
-    if (action.kind === 'dropConsumer') return this.#dropConsumer(fault, at);
-    const replica = this.#target(fault);
-    if (replica === null || !budget.claim(at)) return false;
-    const position = replicas.indexOf(replica);
-    if (breaksMember(action) && !budget.break(position)) {
-      this.tell(fault, replica.slot, 'skipped', monotonicMs(), OVER_BUDGET);
-      return true;
+    switch (action.kind) {
+      case 'partition':
+      case 'link': {
+        const touched = this.#touched(action, fault.id);
+        if (touched === null) return false;
+        budget.claim(at);
+        this.#trouble(fault, action, touched);
+        return true;
+      }
+      case 'stepDown':
+      case 'flap':
+      case 'kill':
+      case 'outOfMemory':
+      case 'failWrites':
+      case 'freeze':
+      case 'slow':
+      case 'failPropose': {
+        const replica = this.#resolve(fault.target, fault.id);
+        if (replica === null) return false;
+        budget.claim(at);
+        await this.#strike(fault, action, replica);
+        return true;
+      }
+      default:
+        return this.#strikeOrigin(fault, action, at);
     }
-    if (action.kind === 'kill') await this.#kill(fault, replica);
-    else await this.#injectInto(fault, action, replica);
-    if (action.kind === 'freeze') budget.mend(position);
+  }
+
+  /** What a replica's thread says of a fault that is armed there. */
+  replicaReported(replica: ReplicaHandle, report: ReplicaFaultReport): void {
+    const fault = this.#options.plan.faults[report.at]!;
+    const { action } = fault;
+    if (report.state === 'due') {
+      this.#options.onEvent({ kind: 'due', id: fault.id, atMs: report.atMs });
+      return;
+    }
+    const isOfLinks = action.kind === 'partition' || action.kind === 'link';
+    const slot = isOfLinks ? null : replica.slot;
+    const reason = report.state === 'skipped' ? report.reason : undefined;
+    this.#tell(fault, slot, report.state, report.atMs, reason);
+    if (report.state !== 'installed') return;
+    if (isOfLinks) this.#healLinks(fault, action, report.touched!);
+    else this.#installed(fault, action as MemberAction, replica);
+  }
+
+  originReported({ at, state, atMs }: OriginFaultReport): void {
+    const fault = this.#options.plan.faults[at]!;
+    if (state === 'due') this.#options.onEvent({ kind: 'due', id: fault.id, atMs });
+    else this.#originStruck(fault, atMs);
+  }
+
+  close(): void {
+    for (const timer of this.#healing) clearTimeout(timer);
+  }
+
+  /** The living member that the target names now; null: there is none at this moment. */
+  #resolve(target: Target | null, id: string): ReplicaHandle | null {
+    const living = this.#options.replicas.filter(({ alive, ending }) => alive && ending === null);
+    return resolveTarget(target, {
+      living,
+      leader: living.find(({ serving }) => serving) ?? null,
+      isFrozen: ({ frozen }) => frozen,
+      lastOf: ({ last }) => last,
+      draw: (bound) => this.#draws.below(id, bound),
+    });
+  }
+
+  // Members.
+
+  async #strike(fault: FaultPlan, action: MemberAction, replica: ReplicaHandle): Promise<void> {
+    const { replicas, budget, conditions } = this.#options;
+    const position = replicas.indexOf(replica);
+    const { slot, worker } = replica;
+    if (breaksMember(action) && !budget.break([position])) {
+      this.#tell(fault, slot, 'skipped', monotonicMs(), OVER_BUDGET);
+      return;
+    }
+    this.#tell(fault, slot, 'installed', monotonicMs());
+    this.#installed(fault, action, replica);
+    if (action.kind === 'kill') return worker.terminate();
+    if (action.kind === 'slow') {
+      conditions.slow(position, action.byMs);
+      return;
+    }
+    const takesMs = action.kind === 'freeze' ? action.forMs : 0;
+    const options = { deadlineMs: takesMs + CALL_DEADLINE_MS };
+    const to = transferTarget(action, (named) => this.#memberOf(named));
+    try {
+      await worker.call('inject', [action, to], options);
+      if (action.kind === 'freeze') this.#tell(fault, slot, 'healed', monotonicMs());
+    } catch (error) {
+      // A thread that the fault itself ended does not answer.
+      if (endsMember(action.kind)) return;
+      this.#tell(fault, slot, 'indeterminate', monotonicMs(), toErrorData(error).message);
+    } finally {
+      if (action.kind === 'freeze') budget.mend([position]);
+    }
+  }
+
+  /** What main has to know of a fault in force. */
+  #installed(fault: FaultPlan, action: MemberAction, replica: ReplicaHandle): void {
+    replica.ending ??= ENDINGS[action.kind] ?? null;
+    if (action.kind === 'freeze') replica.frozen = true;
+    if (action.kind !== 'slow') return;
+    const { replicas, conditions } = this.#options;
+    replica.slowed++;
+    this.#later(action.forMs, () => {
+      replica.slowed--;
+      conditions.slow(replicas.indexOf(replica), -action.byMs);
+      this.#tell(fault, replica.slot, 'healed', monotonicMs());
+    });
+  }
+
+  #memberOf(slot: Slot): Member {
+    return this.#options.replicas.find((replica) => replica.slot === slot)!.member;
+  }
+
+  // Links.
+
+  #touched(action: LinkAction, id: string): TouchedLinks | null {
+    const { replicas } = this.#options;
+    const positionOf = (replica: ReplicaHandle | null): number | null =>
+      replica === null ? null : replicas.indexOf(replica);
+    return touchedLinks(action, {
+      slots: replicas.map(({ slot }) => slot),
+      leader: positionOf(this.#resolve({ kind: 'leader' }, id)),
+      positionOf: (target) => positionOf(this.#resolve(target, id)),
+    });
+  }
+
+  #trouble(fault: FaultPlan, action: LinkAction, touched: TouchedLinks): void {
+    const { plan, budget, conditions } = this.#options;
+    if (!plan.beyondQuorum && !budget.break(touched.apart)) {
+      this.#tell(fault, null, 'skipped', monotonicMs(), OVER_BUDGET);
+      return;
+    }
+    conditions.change(touched.links, action, 1);
+    this.#tell(fault, null, 'installed', monotonicMs());
+    this.#healLinks(fault, action, touched);
+  }
+
+  #healLinks(fault: FaultPlan, action: LinkAction, touched: TouchedLinks): void {
+    const { plan, budget, conditions } = this.#options;
+    this.#later(action.forMs, () => {
+      conditions.change(touched.links, action, -1);
+      if (!plan.beyondQuorum) budget.mend(touched.apart);
+      this.#tell(fault, null, 'healed', monotonicMs());
+    });
+  }
+
+  // Origin.
+
+  async #strikeOrigin(fault: FaultPlan, action: OriginAction, at: number): Promise<boolean> {
+    const { origin, budget } = this.#options;
+    const struck = await origin.call('strike', [action], { deadlineMs: CALL_DEADLINE_MS });
+    if (!struck) return false;
+    budget.claim(at);
+    this.#originStruck(fault, monotonicMs());
     return true;
   }
 
-  tell(
+  #originStruck(fault: FaultPlan, atMs: number): void {
+    this.#tell(fault, null, 'installed', atMs);
+    const { action } = fault;
+    if (action.kind !== 'stallOrigin') return;
+    this.#later(action.forMs, () => {
+      this.#tell(fault, null, 'healed', monotonicMs());
+    });
+  }
+
+  #later(afterMs: number, happen: () => void): void {
+    const timer = setTimeout(() => {
+      this.#healing.delete(timer);
+      happen();
+    }, afterMs);
+    this.#healing.add(timer);
+  }
+
+  #tell(
     fault: FaultPlan,
     slot: Slot | null,
     state: FaultState,
@@ -72,48 +264,5 @@ export class Injector {
   ): void {
     const event = { kind: 'fault', id: fault.id, slot, state, atMs } as const;
     this.#options.onEvent(reason === undefined ? event : { ...event, reason });
-  }
-
-  /** The living member that the target names now; null: there is none at this moment. */
-  #target(fault: FaultPlan): ReplicaHandle | null {
-    const living = this.#options.replicas.filter(({ alive, killed }) => alive && !killed);
-    return resolveTarget(fault.target, {
-      living,
-      leader: living.find(({ serving }) => serving) ?? null,
-      isFrozen: ({ frozen }) => frozen,
-    });
-  }
-
-  async #kill(fault: FaultPlan, replica: ReplicaHandle): Promise<void> {
-    replica.killed = true;
-    this.tell(fault, replica.slot, 'installed', monotonicMs());
-    await replica.worker.terminate();
-  }
-
-  async #injectInto(fault: FaultPlan, action: MemberFault, replica: ReplicaHandle): Promise<void> {
-    const forMs = action.kind === 'freeze' ? action.forMs : 0;
-    const { slot, worker } = replica;
-    this.tell(fault, slot, 'installed', monotonicMs());
-    if (action.kind === 'freeze') replica.frozen = true;
-    try {
-      const options = { deadlineMs: forMs + CALL_DEADLINE_MS };
-      const to = transferTarget(action, (named) => this.#memberOf(named));
-      await worker.call('inject', [action, to], options);
-      if (action.kind === 'freeze') this.tell(fault, slot, 'healed', monotonicMs());
-    } catch (error) {
-      const { message } = toErrorData(error);
-      this.tell(fault, slot, 'indeterminate', monotonicMs(), message);
-    }
-  }
-
-  #memberOf(slot: Slot): Member {
-    return this.#options.replicas.find((replica) => replica.slot === slot)!.member;
-  }
-
-  async #dropConsumer(fault: FaultPlan, at: number): Promise<boolean> {
-    const { origin, budget } = this.#options;
-    const dropped = await origin.call('dropConsumer', [], { deadlineMs: CALL_DEADLINE_MS });
-    if (dropped && budget.claim(at)) this.tell(fault, null, 'installed', monotonicMs());
-    return dropped;
   }
 }

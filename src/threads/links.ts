@@ -24,14 +24,20 @@ type Parcel =
   | { readonly kind: 'frame'; readonly frame: OriginFrame }
   | { readonly kind: 'deliver'; readonly frame: PackedFrame }
   | { readonly kind: 'command'; readonly command: OriginCommand }
-  | { readonly kind: 'dropConsumer' };
+  | OriginStrike;
+
+/** A fault of the origin whose state a member reached, by its position in the plan. */
+export interface OriginStrike {
+  readonly kind: 'strike';
+  readonly at: number;
+}
 
 /** What a link delivers: one of these at a time, in the order in which it was sent. */
 export type Received =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'frame'; readonly frame: OriginFrame }
   | { readonly kind: 'command'; readonly command: OriginCommand }
-  | { readonly kind: 'dropConsumer' };
+  | OriginStrike;
 
 /**
  * One end of a link. Messages are pulled, not pushed: `wake` is called when something waits, and
@@ -100,8 +106,9 @@ export class Link {
     this.#post({ kind: 'command', command });
   }
 
-  sendDropConsumer(): void {
-    this.#post({ kind: 'dropConsumer' });
+  /** No fault of the link touches it: it is the harness's own. */
+  sendStrike(at: number): void {
+    this.#post({ kind: 'strike', at });
   }
 
   close(): void {

@@ -3,14 +3,21 @@ import { threadId } from 'node:worker_threads';
 import { LockstepError, type Reply } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import type { Member } from '../base/member.js';
+import { createPrng } from '../base/prng.js';
+import type { OriginFrame } from '../mirror/types.js';
 import { OriginContent } from '../origin/content.js';
 import { OriginService } from '../origin/service.js';
 import type { OriginSource, OriginTools } from '../origin/source.js';
+import { strikeOrigin } from '../origin/strike.js';
 import { withSecrets } from '../scenario/connection.js';
+import { madeOrigin } from '../scenario/origins.js';
+import type { OriginAction } from '../scenario/types.js';
 import type { SeqRange } from '../stream/types.js';
 import { Ledger } from '../verdict/ledger.js';
 import type { LedgerReport, RecordDigest } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
+import { SharedConditions } from './conditions.js';
+import { Edge } from './edge.js';
 import { Link } from './links.js';
 import type {
   LiveSource,
@@ -36,14 +43,14 @@ export class OriginWorker implements OriginControl {
 
   start(start: OriginStart): Promise<Reply<OriginFacts>> {
     return answerLater(async () => {
-      const running = new RunningOrigin(start);
-      const { plan, seed, secrets } = start;
-      const tools = running.tools(this.#hasher);
+      const running = new RunningOrigin(start, this.#hasher);
+      const { plan, secrets } = start;
+      const tools = running.tools();
       if (plan.kind === 'nats') {
         const connection = withSecrets(plan.connection, secrets);
         running.use(await this.#openLive({ ...plan, connection }, tools));
       } else {
-        const content = new OriginContent(plan, { seed, ...tools });
+        const content = new OriginContent(plan, tools);
         running.use(new OriginService(content, { ...tools, rate: plan.rate }));
       }
       this.#running = running;
@@ -55,8 +62,8 @@ export class OriginWorker implements OriginControl {
     return answer(() => this.#origin.serve());
   }
 
-  dropConsumer(): Reply<boolean> {
-    return answer(() => this.#origin.source.dropConsumer());
+  strike(action: OriginAction): Reply<boolean> {
+    return answer(() => this.#origin.strike(action));
   }
 
   report(): Reply<LedgerReport> {
@@ -81,7 +88,9 @@ class RunningOrigin {
   #source: OriginSource | LiveSource | null = null;
   readonly #start: OriginStart;
   readonly #ledger = new Ledger();
+  readonly #hasher: Hasher;
   readonly #links = new Map<Member, Link>();
+  readonly #edges = new Map<Member, Edge>();
   readonly #table = new SegmentTable();
   /** The last sequence of what is to be mirrored. */
   #last = Number.POSITIVE_INFINITY;
@@ -93,14 +102,19 @@ class RunningOrigin {
   #saidFirst = false;
   #saidHandedOut = false;
 
-  constructor(start: OriginStart) {
+  constructor(start: OriginStart, hasher: Hasher) {
     this.#start = start;
-    for (const { member, port } of start.links) {
+    this.#hasher = hasher;
+    const conditions = new SharedConditions(start.links.length, start.conditions);
+    const prng = createPrng(start.seed).fork('edges of the origin');
+    start.links.forEach(({ member, port }, to) => {
+      const edge = new Edge(conditions, { from: start.links.length, to }, prng.fork(member));
+      this.#edges.set(member, edge);
       const link = new Link(port, this.#table, () => {
         this.#turn();
       });
       this.#links.set(member, link);
-    }
+    });
   }
 
   get source(): OriginSource | LiveSource {
@@ -113,12 +127,13 @@ class RunningOrigin {
     this.#last = source.last;
   }
 
-  tools(hasher: Hasher): OriginTools {
+  tools(): OriginTools {
     return {
-      hasher,
+      hasher: this.#hasher,
       ledger: this.#ledger,
       allocate: (size) => this.#allocate(size),
       timeScale: this.#start.timeScale,
+      seed: this.#start.seed,
       wake: () => {
         this.#turnSoon();
       },
@@ -143,8 +158,20 @@ class RunningOrigin {
     return { ...this.source.report(), ...this.#ledger.ranges() };
   }
 
+  /** False: the fault has no object at this moment. */
+  strike(action: OriginAction): boolean {
+    const { plan: origin } = this.#start;
+    const struck = strikeOrigin(this.source, action, monotonicMs(), (replan, life) => {
+      const plan = replan(madeOrigin('threads', { origin }));
+      return new OriginContent(plan, { life, ...this.tools() });
+    });
+    if (struck) this.#turnSoon();
+    return struck;
+  }
+
   async halt(): Promise<null> {
     this.#serving = false;
+    for (const edge of this.#edges.values()) edge.close();
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#soon !== null) clearImmediate(this.#soon);
     for (const link of this.#links.values()) link.close();
@@ -173,7 +200,7 @@ class RunningOrigin {
     const { source } = this;
     const now = monotonicMs();
     for (const [member, link] of this.#links) this.#take(member, link, now);
-    for (const { to, frame } of source.pump(now)) this.#links.get(to)?.sendFrame(frame);
+    for (const { to, frame } of source.pump(now)) this.#send(to, frame);
     this.#tell(now);
     if (this.#timer !== null) clearTimeout(this.#timer);
     const due = source.nextDueMs(now);
@@ -188,11 +215,24 @@ class RunningOrigin {
           );
   }
 
+  #send(to: Member, frame: OriginFrame): void {
+    const link = this.#links.get(to)!;
+    const edge = this.#edges.get(to)!;
+    if (edge.isCalm) link.sendFrame(frame);
+    else edge.pass(() => link.sendFrame(frame));
+  }
+
   #take(member: Member, link: Link, now: number): void {
     for (let received = link.take(); received !== undefined; received = link.take()) {
       if (received.kind === 'command') this.source.command(member, received.command, now);
-      else if (received.kind === 'dropConsumer') this.source.dropConsumer();
+      else if (received.kind === 'strike') this.#strikeArmed(received.at);
     }
+  }
+
+  /** A member reached the state that this fault waits for. */
+  #strikeArmed(at: number): void {
+    const struck = this.strike(this.#start.faults[at]!.action as OriginAction);
+    this.#post({ kind: 'fault', at, state: struck ? 'installed' : 'due', atMs: monotonicMs() });
   }
 
   #tell(now: number): void {

@@ -10,7 +10,14 @@ import type { ReplicaEvent, ReplicaStatus } from '../replica/types.js';
 import type { Arm } from '../scenario/arms.js';
 import type { OriginSource, OriginTools } from '../origin/source.js';
 import type { RevealedSecrets } from '../scenario/connection.js';
-import type { FaultAction, LiveOriginPlan, OriginPlan } from '../scenario/types.js';
+import type { TouchedLinks } from '../scenario/links.js';
+import type {
+  FaultPlan,
+  LiveOriginPlan,
+  MemberAction,
+  OriginAction,
+  OriginPlan,
+} from '../scenario/types.js';
 import type { SkipEncoding } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
 import type { CopyReport, LedgerReport, RecordDigest } from '../verdict/types.js';
@@ -28,6 +35,9 @@ export interface ReplicaStart {
   /** The words of the run's FaultBudget. */
   readonly budget: SharedArrayBuffer;
   readonly tolerated: number;
+  readonly beyondQuorum: boolean;
+  /** The words of the run's SharedConditions. */
+  readonly conditions: SharedArrayBuffer;
   readonly peers: readonly {
     readonly member: Member;
     readonly port: MessagePort;
@@ -36,8 +46,8 @@ export interface ReplicaStart {
   readonly reports: MessagePort;
 }
 
-/** Faults that main asks of a member; kill is main's own (it ends the worker). */
-export type MemberFault = Exclude<FaultAction, { kind: 'kill' | 'dropConsumer' }>;
+/** Faults that main asks of a member; kill is main's own (it ends the worker), slow is shared. */
+export type MemberFault = Exclude<MemberAction, { kind: 'kill' | 'slow' }>;
 
 export interface ReplicaControl {
   start(start: ReplicaStart): Reply<{ readonly threadId: number; readonly file: string }>;
@@ -68,6 +78,8 @@ export interface OriginStart {
   readonly secrets: RevealedSecrets;
   readonly seed: number;
   readonly timeScale: number;
+  readonly faults: readonly FaultPlan[];
+  readonly conditions: SharedArrayBuffer;
   readonly links: readonly {
     readonly member: Member;
     readonly port: MessagePort;
@@ -87,7 +99,8 @@ export interface OriginControl {
   start(start: OriginStart): Promise<Reply<OriginFacts>>;
   /** From here on openings are served; rates and time triggers count from the first delivery. */
   serve(): Reply<null>;
-  dropConsumer(): Reply<boolean>;
+  /** False: the fault has no object at this moment. */
+  strike(action: OriginAction): Reply<boolean>;
   report(): Reply<LedgerReport>;
   records(range: SeqRange): Reply<readonly RecordDigest[]>;
   /** Nothing moves from here on; what is held can still be read. */
@@ -120,7 +133,16 @@ export type ReplicaReport =
   | {
       readonly kind: 'fault';
       readonly at: number;
-      readonly state: 'installed' | 'healed';
+      readonly state: 'installed';
+      readonly atMs: number;
+      /** What a fault of links took hold of: main takes it back when its time is over. */
+      readonly touched: TouchedLinks | null;
+    }
+  /** Its state was reached; whom it strikes is for main to find. */
+  | {
+      readonly kind: 'fault';
+      readonly at: number;
+      readonly state: 'due' | 'healed';
       readonly atMs: number;
     }
   | {
@@ -132,6 +154,13 @@ export type ReplicaReport =
     };
 
 export type OriginReport =
+  /** Of a fault whose state a member reached. `due`: it had no object at that moment. */
+  | {
+      readonly kind: 'fault';
+      readonly at: number;
+      readonly state: 'installed' | 'due';
+      readonly atMs: number;
+    }
   | { readonly kind: 'firstDelivery'; readonly atMs: number }
   /** Everything that the origin holds was handed out at least once, its sentinel included. */
   | { readonly kind: 'handedOut'; readonly atMs: number }

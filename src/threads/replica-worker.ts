@@ -2,32 +2,28 @@
  * A replica's thread: wires ports to the host loop and answers the control plane. It knows neither
  * scenario nor verdict; what it sees it reports to the main thread once a turn.
  */
-import { threadId } from 'node:worker_threads';
-import { LockstepError, type Reply } from '../base/errors.js';
+import { threadId, type MessagePort } from 'node:worker_threads';
+import { LockstepError, toErrorData, type Reply } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { TICK_MS } from '../base/limits.js';
-import type { Member, Slot } from '../base/member.js';
+import type { Member } from '../base/member.js';
 import { createPrng } from '../base/prng.js';
 import type { OriginFrame } from '../mirror/types.js';
 import type { Message } from '../raft/types.js';
 import { ReplicaHost, type Inbox } from '../replica/host.js';
-import type { HostIo, Input, ReplicaView } from '../replica/types.js';
-import { Arms, type Arm } from '../scenario/arms.js';
-import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
-import { transferTarget } from '../scenario/target.js';
-import type { FaultAction } from '../scenario/types.js';
+import type { HostIo, Input } from '../replica/types.js';
 import { copyReport } from '../verdict/copy.js';
 import { monotonicMs } from './clock.js';
+import { SharedConditions } from './conditions.js';
+import { Edge } from './edge.js';
+import { HostFaults } from './host-faults.js';
 import { Link } from './links.js';
 import type { MemberFault, ReplicaControl, ReplicaStart } from './protocol.js';
 import { answer } from './reply.js';
 import { Reporter } from './reporter.js';
 import { SegmentTable } from './segments.js';
 
-/** Blocks the calling thread: nothing of it runs meanwhile, timers and ports included. */
-function blockFor(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
+const WRITE_FAILED = toErrorData(new LockstepError('writeFailed', 'the journal refused a write'));
 
 export class ReplicaWorker implements ReplicaControl {
   readonly #hasher: Hasher;
@@ -57,7 +53,7 @@ export class ReplicaWorker implements ReplicaControl {
 
   inject(fault: MemberFault, to: Member | 'best' | null): Reply<null> {
     return answer(() => {
-      this.#replica.enact(fault, to);
+      this.#replica.faults.enact(fault, to);
       return null;
     });
   }
@@ -75,7 +71,7 @@ export class ReplicaWorker implements ReplicaControl {
   }
 
   lastSeen(): ReturnType<ReplicaControl['lastSeen']> {
-    return answer(() => [...this.#replica.arms.lastSeen()]);
+    return answer(() => [...this.#replica.faults.arms.lastSeen()]);
   }
 
   halt(): Reply<null> {
@@ -88,35 +84,56 @@ export class ReplicaWorker implements ReplicaControl {
   }
 }
 
+/** A way out of this thread: a link behind its edge. */
+interface Exit {
+  readonly link: Link;
+  readonly edge: Edge;
+}
+
 class RunningReplica {
   readonly host: ReplicaHost;
-  readonly arms: Arms;
-  readonly #start: ReplicaStart;
-  readonly #budget: FaultBudget;
+  readonly faults: HostFaults;
   readonly #reporter: Reporter;
-  readonly #peers = new Map<Member, Link>();
-  readonly #origin: Link;
+  readonly #peers = new Map<Member, Exit>();
+  readonly #origin: Exit;
   readonly #inbox: PortInbox;
   readonly #ticker: NodeJS.Timeout;
   #again: NodeJS.Immediate | null = null;
 
   constructor(start: ReplicaStart, hasher: Hasher) {
-    this.#start = start;
-    this.#budget = new FaultBudget(new Int32Array(start.budget), start.tolerated);
-    this.arms = new Arms(start.arms, start.slot, this.#budget);
+    const { members, member } = start;
+    const conditions = new SharedConditions(members.length, start.conditions);
     const table = new SegmentTable();
     const wake = (): void => {
       this.#turn();
     };
-    for (const peer of start.peers) this.#peers.set(peer.member, new Link(peer.port, table, wake));
-    this.#origin = new Link(start.origin, table, wake);
-    this.#inbox = new PortInbox([...this.#peers.values()], this.#origin);
-    this.#reporter = new Reporter(start.reports, start.member);
+    const prng = createPrng(start.seed).fork(start.slot);
+    const from = members.indexOf(member);
+    const exit = (port: MessagePort, to: number): Exit => {
+      const edge = new Edge(conditions, { from, to }, prng.fork(`edge ${to}`));
+      return { link: new Link(port, table, wake), edge };
+    };
+    for (const peer of start.peers) {
+      this.#peers.set(peer.member, exit(peer.port, members.indexOf(peer.member)));
+    }
+    this.#origin = exit(start.origin, members.length);
+    const peers = [...this.#peers.values()].map(({ link }) => link);
+    this.#inbox = new PortInbox(peers, this.#origin.link);
+    this.#reporter = new Reporter(start.reports, member);
+    this.faults = new HostFaults({
+      start,
+      conditions,
+      reporter: this.#reporter,
+      host: () => this.host,
+      strikeOrigin: (at) => {
+        this.#origin.link.sendStrike(at);
+      },
+    });
     this.host = new ReplicaHost(
       {
-        member: start.member,
-        members: start.members,
-        prng: createPrng(start.seed).fork(start.slot),
+        member,
+        members,
+        prng,
         hasher,
         skip: start.skip,
         timeScale: start.timeScale,
@@ -140,36 +157,14 @@ class RunningReplica {
     return this.order({ type: 'probe' });
   }
 
-  enact(action: FaultAction, to: Member | 'best' | null): void {
-    switch (action.kind) {
-      case 'stepDown':
-        this.host.input({ type: 'stepDown', to });
-        break;
-      case 'failPropose':
-        this.host.input({
-          type: 'failPropose',
-          count: action.times,
-          code: action.code,
-        });
-        break;
-      case 'freeze':
-        this.#reporter.flush(this.host);
-        blockFor(action.forMs);
-        break;
-      case 'dropConsumer':
-        this.#origin.sendDropConsumer();
-        break;
-      case 'kill':
-        this.#reporter.flush(this.host);
-        process.exit(0);
-    }
-  }
-
   halt(): null {
     clearInterval(this.#ticker);
     if (this.#again !== null) clearImmediate(this.#again);
-    for (const link of this.#peers.values()) link.close();
-    this.#origin.close();
+    for (const { link, edge } of [...this.#peers.values(), this.#origin]) {
+      edge.close();
+      link.close();
+    }
+    this.faults.close();
     this.#reporter.close();
     return null;
   }
@@ -179,18 +174,26 @@ class RunningReplica {
       now: monotonicMs,
       persist: (write) => {
         // A memory journal: what was handed over is as durable as this thread's life.
-        this.host.completed(write.ticket);
+        this.host.completed(write.ticket, this.faults.failsWrites ? WRITE_FAILED : null);
       },
-      send: (message) => this.#peers.get(message.to)?.sendMessage(message),
+      send: (message) => {
+        const exit = this.#peers.get(message.to);
+        if (exit === undefined) return;
+        const { link, edge } = exit;
+        if (edge.isCalm) link.sendMessage(message);
+        else edge.pass(() => link.sendMessage(message));
+      },
       origin: (command) => {
-        this.#origin.sendCommand(command);
+        const { link, edge } = this.#origin;
+        if (edge.isCalm) link.sendCommand(command);
+        else edge.pass(() => link.sendCommand(command));
       },
       report: (event) => {
         this.#reporter.event(event);
       },
       recover: () => null,
       beforeAdvance: (replica) => {
-        this.#fireDue(replica);
+        this.faults.fireDue(replica);
       },
     };
   }
@@ -198,36 +201,12 @@ class RunningReplica {
   #turn(): void {
     const more = this.host.turn(this.#inbox);
     this.#reporter.turnEnded(this.host);
+    this.faults.turnEnded();
     if (!more || this.#again !== null) return;
     this.#again = setImmediate(() => {
       this.#again = null;
       this.#turn();
     });
-  }
-
-  #fireDue(replica: ReplicaView): void {
-    for (let arm = this.arms.due(replica); arm !== undefined; arm = this.arms.due(replica)) {
-      this.#fire(arm);
-    }
-  }
-
-  #fire(arm: Arm): void {
-    const { action } = arm.fault;
-    const slot = this.#start.slots.indexOf(this.#start.slot);
-    if (breaksMember(action) && !this.#budget.break(slot)) {
-      this.#reporter.skipped(arm.at, OVER_BUDGET);
-      return;
-    }
-    this.#reporter.fault(arm.at, 'installed');
-    const to = transferTarget(action, (named) => this.#memberOf(named));
-    this.enact(action, to);
-    if (action.kind !== 'freeze') return;
-    this.#budget.mend(slot);
-    this.#reporter.fault(arm.at, 'healed');
-  }
-
-  #memberOf(slot: Slot): Member {
-    return this.#start.members[this.#start.slots.indexOf(slot)]!;
   }
 }
 

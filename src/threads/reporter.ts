@@ -8,6 +8,7 @@ import type { MemberView } from '../election/conductor.js';
 import type { ReplicaHost } from '../replica/host.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent } from '../replica/types.js';
+import type { TouchedLinks } from '../scenario/links.js';
 import { monotonicMs } from './clock.js';
 import type { ProgressMark, ReplicaReport, TimedEvent } from './protocol.js';
 
@@ -49,18 +50,16 @@ export class Reporter {
     this.#events.push({ atMs: monotonicMs(), event });
   }
 
-  fault(at: number, state: 'installed' | 'healed'): void {
+  installed(at: number, touched: TouchedLinks | null = null): void {
+    this.#post({ kind: 'fault', at, state: 'installed', touched, atMs: monotonicMs() });
+  }
+
+  fault(at: number, state: 'due' | 'healed'): void {
     this.#post({ kind: 'fault', at, state, atMs: monotonicMs() });
   }
 
   skipped(at: number, reason: string): void {
-    this.#post({
-      kind: 'fault',
-      at,
-      state: 'skipped',
-      reason,
-      atMs: monotonicMs(),
-    });
+    this.#post({ kind: 'fault', at, state: 'skipped', reason, atMs: monotonicMs() });
   }
 
   /** For a while every turn reports its view: what a probe brings shows in whom a member hears. */

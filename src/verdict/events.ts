@@ -110,6 +110,11 @@ export function bodyOf(
 ): RunEventBody | null {
   if (event.kind === 'replica') return { ...event.event, slot: event.slot };
   const { atMs: _atMs, ...body } = event;
+  if (body.kind === 'due') {
+    const fault = faults.get(body.id);
+    if (fault === undefined) return null;
+    return { kind: 'fault', id: body.id, slot: null, state: 'requested', fault };
+  }
   if (body.kind !== 'fault') return body;
   const fault = faults.get(body.id);
   return fault === undefined ? null : { ...body, fault };

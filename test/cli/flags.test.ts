@@ -66,7 +66,7 @@ describe('flags: over a scenario', () => {
         {
           ...{ id: 'faults[1]', action: { kind: 'kill' }, on: null },
           target: { kind: 'slot', slot: 'r2' },
-          trigger: { kind: 'after', fault: 'own', delayMs: 0 },
+          trigger: { kind: 'after', fault: 'own', delayMs: 0, settled: false },
         },
       ],
       expect: plan.expect,

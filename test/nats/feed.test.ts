@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadHasher } from '../../src/base/hasher.js';
 import { ORIGIN_FRAME_MESSAGES_MAX } from '../../src/base/limits.js';
 import { Feed, SegmentWriter, type Queued } from '../../src/nats/feed.js';
+import { createPrng } from '../../src/base/prng.js';
 import { OriginFaults } from '../../src/origin/faults.js';
 import { expectedOf, validateMessages, viewOf } from '../../src/stream/layout.js';
 import { ContentLedger } from '../../src/verdict/content-ledger.js';
@@ -13,7 +14,7 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 class Stage {
   readonly notes: string[] = [];
   readonly segments: Uint8Array[] = [];
-  readonly faults = new OriginFaults();
+  readonly faults = new OriginFaults(createPrng(1));
   readonly content = new ContentLedger(hasher);
   readonly feed = new Feed({
     consumer: 'c1',
@@ -24,6 +25,7 @@ class Stage {
     }),
     content: this.content,
     faults: this.faults,
+    now: () => 0,
     note: (text) => this.notes.push(text),
   });
 

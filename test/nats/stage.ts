@@ -130,7 +130,7 @@ export async function openOrigin(stream: string, connection: ConnectionGiven): P
   const origin = await openLiveOrigin(
     { kind: 'nats', stream, connection, rate: null },
     {
-      ...{ hasher, ledger, timeScale: 0.1 },
+      ...{ hasher, ledger, timeScale: 0.1, seed: 1 },
       allocate: (size) => new Uint8Array(size),
       wake: () => {
         for (const wake of wakes) wake();

@@ -6,7 +6,7 @@ import { FaultBudget } from '../../src/scenario/budget.js';
 import type { FaultPlan, StateTrigger, Target } from '../../src/scenario/types.js';
 
 const LEADER: Target = { kind: 'leader' };
-const FOLLOWER: Target = { kind: 'follower' };
+const FOLLOWER: Target = { kind: 'follower', which: 'first' };
 
 function slot(name: string): Target {
   return { kind: 'slot', slot: name };
@@ -58,7 +58,7 @@ describe('arms: which faults', () => {
     const after: FaultPlan = {
       ...state,
       id: 'c',
-      trigger: { kind: 'after', fault: 'a', delayMs: 5 },
+      trigger: { kind: 'after', fault: 'a', delayMs: 5, settled: false },
     };
     const last = fault('d', null, { kind: 'term', term: 2 });
     expect(armsOf([time, state, after, last])).toEqual([

@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { FAULT_KINDS } from '../../src/scenario/schema.js';
 import { planOf, refusedPlan } from './stage.js';
 
 const AT = { at: '1s' };
+const KINDS = FAULT_KINDS.join(', ');
+const MEMBERS = 'leader, follower, follower:lagging, follower:ahead, any, r1, r2, r3';
 
 describe('faults: kinds, targets, parameters', () => {
   it.each<[string, object, string]>([
-    [
-      'no kind',
-      { ...AT },
-      ': "no kind of fault" is not exactly one of stepDown, kill, freeze, failPropose, dropConsumer',
-    ],
+    ['no kind', { ...AT }, `: "no kind of fault" is not exactly one of ${KINDS}`],
     [
       'two kinds',
       { kill: 'leader', freeze: 'leader', ...AT },
-      ': "kill and freeze" is not exactly one of stepDown, kill, freeze, failPropose, dropConsumer',
+      `: "kill and freeze" is not exactly one of ${KINDS}`,
     ],
     [
       'a kind misspelt',
@@ -23,12 +22,12 @@ describe('faults: kinds, targets, parameters', () => {
     [
       'a target misspelt',
       { kill: 'folower', ...AT },
-      '.kill: "folower" is not one of leader, follower, r1, r2, r3; did you mean follower?',
+      `.kill: "folower" is not one of ${MEMBERS}; did you mean follower?`,
     ],
     [
       'a slot that there is not',
       { freeze: 'r4', ...AT },
-      '.freeze: "r4" is not one of leader, follower, r1, r2, r3; did you mean r1?',
+      `.freeze: "r4" is not one of ${MEMBERS}; did you mean r1?`,
     ],
     [
       'a follower cannot step down',
@@ -63,7 +62,8 @@ describe('faults: kinds, targets, parameters', () => {
     [
       'parameter of another kind',
       { kill: 'leader', for: '1s', ...AT },
-      '.for: "kill" is not a fault that takes it (freeze does)',
+      '.for: "kill" is not a fault that takes it (freeze, slow, partition, link, ' +
+        'stallOrigin, failPropose, loseDeliveries, repeatDeliveries do)',
     ],
     [
       'to of another kind',
@@ -73,7 +73,8 @@ describe('faults: kinds, targets, parameters', () => {
     [
       'times of another kind',
       { kill: 'leader', times: 2, ...AT },
-      '.times: "kill" is not a fault that takes it (failPropose does)',
+      '.times: "kill" is not a fault that takes it (failPropose, refuseOpening, ' +
+        'loseDeliveries, repeatDeliveries do)',
     ],
     [
       'freeze for nothing',
@@ -203,7 +204,7 @@ describe('faults: references', () => {
   it('a fault may be named before it is written', () => {
     const { faults } = planOf({ faults: [stepDown({ after: 'b' }), stepDown({ id: 'b', ...AT })] });
     expect(faults.map(({ trigger }) => trigger)).toEqual([
-      { kind: 'after', fault: 'b', delayMs: 0 },
+      { kind: 'after', fault: 'b', delayMs: 0, settled: false },
       { kind: 'time', atMs: 1_000 },
     ]);
   });

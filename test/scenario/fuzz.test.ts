@@ -5,10 +5,12 @@ import { LockstepError } from '../../src/base/errors.js';
 import { faultLine, originLine } from '../../src/scenario/lines.js';
 import { parseScenario, planScenario } from '../../src/scenario/parse.js';
 import { FAULT_KINDS } from '../../src/scenario/schema.js';
+import type { FaultKind } from '../../src/scenario/types.js';
 import { FIXTURES, filesOf } from './stage.js';
 
 /** The same draws every time. */
 const RUNS = { numRuns: 2_000, seed: 1 };
+const FILES = { numRuns: 10_000, seed: 1 };
 const BREAKS_LINES = /[\p{Cc}\u2028\u2029]/u;
 
 type Outcome = 'accepted' | 'refused';
@@ -45,7 +47,17 @@ function few<T>(unlikely: fc.Arbitrary<T>): fc.Arbitrary<T | object> {
 
 const count = mostly(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom('1e3', '1_0')));
 const duration = mostly(fc.constantFrom('1ms', '20ms', '1.5s', '2m', '9h'));
-const target = mostly(fc.constantFrom('leader', 'leader', 'leader', 'r1', 'follower'));
+const durations = mostly(fc.constantFrom('1ms', '20ms..50ms', '1s..2m'));
+const target = mostly(
+  fc.constantFrom('leader', 'leader', 'r1', 'follower', 'follower:lagging', 'any'),
+);
+const links = mostly(
+  fc.oneof(
+    fc.constantFrom('isolate:leader', 'to:follower:ahead', 'minority:with-leader', 'all', 'r1/r2'),
+    fc.constant([['r1'], ['r2', 'r3']]),
+  ),
+);
+const chance = mostly(fc.constantFrom(0.5, '0.02', 1));
 const id = mostly(fc.constantFrom('a', 'b', 'c', 'faults[0]'));
 const drivers = mostly(
   fc.array(fc.constantFrom('threads', 'sim', 'nats'), { minLength: 1, maxLength: 3 }),
@@ -60,15 +72,34 @@ const state = mostly(
   ),
 );
 const trigger = fc.oneof(
-  fc.record({ at: duration }),
+  fc.record({ at: durations }),
+  fc.record({ at: duration, every: durations, repeat: count }),
   fc.record({ when: state, within: duration }, { requiredKeys: ['when'] }),
   fc.record({ after: id, delay: duration }, { requiredKeys: ['after'] }),
 );
-const kind = fc
-  .tuple(fc.constantFrom(...FAULT_KINDS), target)
-  .map(([name, at]) => ({ [name]: name === 'dropConsumer' ? true : at }));
+const KIND_VALUES: Readonly<Partial<Record<FaultKind, fc.Arbitrary<unknown>>>> = {
+  partition: links,
+  link: links,
+  originDelete: mostly(fc.constantFrom('1..20', 'next:5')),
+  originPurge: mostly(fc.constantFrom(20, '1e3', 'next:5')),
+  originExpire: count,
+  originRecreate: count,
+};
+const ofOrigin = mostly(fc.constantFrom(true, 'origin'));
+const ALONE: readonly FaultKind[] = [
+  ...(['dropConsumer', 'refuseOpening', 'loseDeliveries'] as const),
+  ...(['repeatDeliveries', 'stallOrigin'] as const),
+];
+const kind = fc.constantFrom(...FAULT_KINDS).chain((name) => {
+  const value = KIND_VALUES[name] ?? (ALONE.includes(name) ? ofOrigin : target);
+  return value.map((drawn) => ({ [name]: drawn }));
+});
 const parameters = fc.record(
-  { id, on: drivers, to: target, for: duration, times: count, code: odd, fro: odd },
+  {
+    ...{ id, on: drivers, to: target, for: duration, times: count, code: odd, fro: odd },
+    ...{ by: duration, rate: chance, between: mostly(fc.constantFrom('peers', 'origin', 'all')) },
+    ...{ latency: durations, loss: chance, duplicate: chance, reorder: chance },
+  },
   { requiredKeys: [] },
 );
 const fault = mostly(
@@ -175,7 +206,7 @@ describe('scenario: whatever it is given, a plan or one line', () => {
           outcomeOf(() => parseScenario(text, 'fuzz.yaml', FIXTURES)),
         );
       }),
-      RUNS,
+      FILES,
     );
     expectBoth(tally);
   });

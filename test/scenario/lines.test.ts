@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { faultLine, originLine } from '../../src/scenario/lines.js';
+import { FAULT_KEYS, FAULT_KINDS } from '../../src/scenario/schema.js';
 import { NO_FILES, planOf, refused, refusedPlan } from './stage.js';
 import { parseScenario } from '../../src/scenario/parse.js';
 
-const PARAMETERS =
-  'stepDown, kill, freeze, failPropose, dropConsumer, ' +
-  'id, to, for, times, code, at, when, within, after, delay, on';
+const PARAMETERS = [...new Set([...FAULT_KINDS, ...FAULT_KEYS])].join(', ');
 
 describe('--fault', () => {
   it.each<[string, string]>([
@@ -35,6 +34,7 @@ describe('--fault', () => {
       kind: 'after',
       fault: 'sd',
       delayMs: 300,
+      settled: false,
     });
   });
 
@@ -57,10 +57,7 @@ describe('--fault', () => {
   });
 
   it.each([
-    [
-      '',
-      ': "no kind of fault" is not exactly one of stepDown, kill, freeze, failPropose, dropConsumer',
-    ],
+    ['', `: "no kind of fault" is not exactly one of ${FAULT_KINDS.join(', ')}`],
     ['dropConsumer=r1,at=1s', '.dropConsumer: "r1" is not true or origin'],
     ['kill=leader,when=skiped:1', '.when: "skiped" is not a known key; did you mean skipped?'],
     ['kill=leader,at=1s,on=', '.on[0]: "" is not one of threads, sim, nats'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { FAULT_KINDS } from '../../src/scenario/schema.js';
 import { describe, expect, it } from 'vitest';
 import { parseScenario, scenarioSource } from '../../src/scenario/parse.js';
 import type { Plan } from '../../src/scenario/types.js';
@@ -83,7 +84,7 @@ expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mir
         {
           id: 'faults[1]',
           action: { kind: 'kill' },
-          target: { kind: 'follower' },
+          target: { kind: 'follower', which: 'first' },
           trigger: { kind: 'state', state: { kind: 'term', term: 3 }, withinMs: 30_000 },
           on: null,
         },
@@ -91,12 +92,12 @@ expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mir
           id: 'faults[2]',
           action: { kind: 'freeze', forMs: 600 },
           target: { kind: 'leader' },
-          trigger: { kind: 'after', fault: 'sd', delayMs: 300 },
+          trigger: { kind: 'after', fault: 'sd', delayMs: 300, settled: false },
           on: null,
         },
         {
           id: 'faults[3]',
-          action: { kind: 'failPropose', times: 4, code: 'writeFailed' },
+          action: { kind: 'failPropose', dose: { times: 4 }, code: 'writeFailed' },
           target: { kind: 'leader' },
           trigger: { kind: 'state', state: { kind: 'applied', count: 1_000 }, withinMs: 30_000 },
           on: null,
@@ -140,8 +141,8 @@ expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mir
       { action: { kind: 'stepDown', to: 'best' }, trigger: { kind: 'time', atMs: 0 } },
       { action: { kind: 'freeze', forMs: 500 }, trigger: { kind: 'time', atMs: 0 } },
       {
-        action: { kind: 'failPropose', times: 1, code: 'overrun' },
-        trigger: { kind: 'after', fault: 'faults[0]', delayMs: 0 },
+        action: { kind: 'failPropose', dose: { times: 1 }, code: 'overrun' },
+        trigger: { kind: 'after', fault: 'faults[0]', delayMs: 0, settled: false },
       },
       { action: { kind: 'dropConsumer' }, trigger: { kind: 'time', atMs: 2_000 } },
     ]);
@@ -180,7 +181,7 @@ expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mir
           id: 'faults[2]',
           action: { kind: 'freeze', forMs: 600 },
           target: { kind: 'leader' },
-          trigger: { kind: 'after', fault: 'sd', delayMs: 300 },
+          trigger: { kind: 'after', fault: 'sd', delayMs: 300, settled: false },
           on: null,
         },
         {
@@ -337,7 +338,7 @@ describe('scenario: values', () => {
     [
       'covered',
       { expect: { covered: ['kil'] } },
-      'expect.covered[0]: "kil" is not one of stepDown, kill, freeze, failPropose, dropConsumer; did you mean kill?',
+      `expect.covered[0]: "kil" is not one of ${FAULT_KINDS.join(', ')}; did you mean kill?`,
     ],
     [
       'no origin',

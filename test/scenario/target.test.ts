@@ -11,7 +11,10 @@ function resolved(
   { leader = r1!, frozen = '' }: { leader?: { slot: string } | null; frozen?: string } = {},
 ): string | null {
   const isFrozen = ({ slot }: { slot: string }): boolean => slot === frozen;
-  return resolveTarget(target, { living: LIVING, leader, isFrozen })?.slot ?? null;
+  const lasts: Readonly<Record<string, number>> = { r1: 9, r2: 5, r3: 7 };
+  const lastOf = ({ slot }: { slot: string }): number => lasts[slot]!;
+  const draw = (bound: number): number => bound - 1;
+  return resolveTarget(target, { living: LIVING, leader, isFrozen, lastOf, draw })?.slot ?? null;
 }
 
 describe('target: whom a fault means', () => {
@@ -21,9 +24,24 @@ describe('target: whom a fault means', () => {
   });
 
   it('follower: the first that does not serve and is not frozen; nobody without a leader', () => {
-    expect(resolved({ kind: 'follower' })).toBe('r2');
-    expect(resolved({ kind: 'follower' }, { frozen: 'r2' })).toBe('r3');
-    expect(resolved({ kind: 'follower' }, { leader: null })).toBeNull();
+    const first: Target = { kind: 'follower', which: 'first' };
+    expect(resolved(first)).toBe('r2');
+    expect(resolved(first, { frozen: 'r2' })).toBe('r3');
+    expect(resolved(first, { leader: null })).toBeNull();
+  });
+
+  it('follower: the one that holds least, or most; frozen ones aside', () => {
+    const lagging: Target = { kind: 'follower', which: 'lagging' };
+    const ahead: Target = { kind: 'follower', which: 'ahead' };
+    expect([resolved(lagging), resolved(ahead)]).toEqual(['r2', 'r3']);
+    expect([resolved(lagging, { leader: r2! }), resolved(ahead, { leader: r2! })]).toEqual([
+      ...['r3', 'r1'],
+    ]);
+    expect(resolved(lagging, { frozen: 'r2' })).toBe('r3');
+  });
+
+  it('any: a living one that is drawn', () => {
+    expect(resolved({ kind: 'any' })).toBe('r3');
   });
 
   it('slot: that one while it lives; the origin is nobody', () => {
@@ -45,15 +63,18 @@ describe('target: whom a step-down hands over to', () => {
 });
 
 describe('budget: what it counts', () => {
-  it('kill and freeze take a member away, the others do not', () => {
+  it('what ends or freezes a member takes it away, the others do not', () => {
     const actions: FaultAction[] = [
       { kind: 'stepDown', to: null },
       { kind: 'kill' },
       { kind: 'freeze', forMs: 1 },
-      { kind: 'failPropose', times: 1, code: 'overrun' },
+      { kind: 'failPropose', dose: { times: 1 }, code: 'overrun' },
+      { kind: 'outOfMemory' },
+      { kind: 'failWrites' },
+      { kind: 'slow', byMs: 5, forMs: 1 },
       { kind: 'dropConsumer' },
     ];
     const breaking = actions.filter(breaksMember).map(({ kind }) => kind);
-    expect(breaking).toEqual(['kill', 'freeze']);
+    expect(breaking).toEqual(['kill', 'freeze', 'outOfMemory', 'failWrites']);
   });
 });

@@ -1,0 +1,246 @@
+/** What became of each fault of a run: waiting, due, decided; and what it took to come back. */
+import type { Slot } from '../base/member.js';
+import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
+import type { FaultStatus, FaultSummary, Reason } from '../verdict/types.js';
+import { stateText } from './arms.js';
+import type { ClusterEvent, Driver } from './driver.js';
+import type { FaultKind, FaultPlan, Plan, Target, Trigger } from './types.js';
+
+interface FaultRecord {
+  readonly fault: FaultPlan;
+  status: FaultStatus | 'waiting';
+  /** Its state was reached by a member that could not strike itself. */
+  isDue: boolean;
+  target: Slot | null;
+  /** When it was installed. */
+  atMs: number | null;
+  /** When it was decided, in whatever way. */
+  decidedMs: number | null;
+  reason: string | null;
+  recovery: Recovery | null;
+}
+
+/** A flap is one only if the member that was deposed is the next one elected (case B1). */
+interface Flap {
+  readonly record: FaultRecord;
+  readonly slot: Slot;
+  readonly atMs: number;
+}
+
+export class FaultBook {
+  readonly #driver: Driver;
+  readonly #recovery = new RecoveryWatch();
+  readonly #faults: readonly FaultRecord[];
+  readonly #byId: ReadonlyMap<string, FaultRecord>;
+  #flaps: Flap[] = [];
+
+  constructor(plan: Plan, driver: Driver) {
+    this.#driver = driver;
+    this.#faults = plan.faults.map((fault) => {
+      const cannot = driver.cannot(fault.action, plan);
+      return {
+        fault,
+        status: cannot === null ? 'waiting' : 'skipped',
+        isDue: false,
+        target: null,
+        atMs: null,
+        decidedMs: cannot === null ? null : Number.NEGATIVE_INFINITY,
+        reason: cannot,
+        recovery: null,
+      };
+    });
+    this.#byId = new Map(this.#faults.map((record) => [record.fault.id, record]));
+  }
+
+  // What happens.
+
+  event(event: Extract<ClusterEvent, { kind: 'fault' }>): void {
+    if (event.state === 'healed') return;
+    const record = this.#record(event.id);
+    record.status = event.state;
+    record.target = event.slot;
+    record.reason = event.reason ?? null;
+    record.decidedMs = event.atMs;
+    if (event.state !== 'installed') return;
+    const { slot, atMs } = event;
+    record.atMs = atMs;
+    record.recovery = this.#recovery.fault(atMs, slot);
+    if (record.fault.action.kind !== 'flap' || slot === null) return;
+    this.#flaps.push({ record, slot, atMs });
+  }
+
+  due(id: string): void {
+    this.#record(id).isDue = true;
+  }
+
+  leader(slot: Slot, atMs: number): void {
+    this.#recovery.leader(slot, atMs);
+    for (const flap of this.#flaps) {
+      if (slot === flap.slot || atMs <= flap.atMs) continue;
+      flap.record.status = 'indeterminate';
+      flap.record.reason = `${slot} was elected in place of ${flap.slot}`;
+    }
+    this.#flaps = this.#flaps.filter((flap) => atMs <= flap.atMs);
+  }
+
+  progress(slot: Slot, atMs: number, last: number): void {
+    this.#recovery.progress(slot, atMs, last);
+  }
+
+  gone(slot: Slot): void {
+    this.#recovery.gone(slot);
+  }
+
+  /** Its target did not exist when its time came, nor for as long as it was waited for. */
+  gaveUp(fault: FaultPlan, nowMs: number, reason: string): void {
+    const record = this.#record(fault.id);
+    if (record.status !== 'waiting') return;
+    record.status = 'uncovered';
+    record.decidedMs = nowMs;
+    record.reason = reason;
+  }
+
+  /** What still waits will not come: one fault, or at the end of the run all of them. */
+  lastSeen(seen: ReadonlyMap<string, number>, nowMs: number, only?: number): void {
+    this.#faults.forEach((record, at) => {
+      if (record.status !== 'waiting' || (only !== undefined && only !== at)) return;
+      const { id, trigger } = record.fault;
+      record.status = 'uncovered';
+      record.decidedMs = nowMs;
+      record.reason = unmet(trigger, seen.get(id) ?? 0, only !== undefined);
+    });
+  }
+
+  // What is asked.
+
+  /** Whether a fault that is to be injected has reached its time, or its state elsewhere. */
+  isDue({ id, trigger }: FaultPlan, firstDeliveryMs: number | null, nowMs: number): boolean {
+    const { status, isDue } = this.#record(id);
+    if (status !== 'waiting') return false;
+    switch (trigger.kind) {
+      case 'time':
+        return firstDeliveryMs !== null && nowMs - firstDeliveryMs >= trigger.atMs;
+      case 'state':
+        return isDue;
+      case 'after': {
+        const since = startedAt(this.#record(trigger.fault), trigger);
+        return since !== null && nowMs - since >= trigger.delayMs;
+      }
+    }
+  }
+
+  /**
+   * Whether some fault's time is still to come; those relative to one that will not come are not.
+   */
+  awaitsTime(begun: ReadonlySet<number>): boolean {
+    return this.#faults.some(({ fault: { trigger }, status, isDue }, at) => {
+      if (status !== 'waiting' || begun.has(at)) return false;
+      if (trigger.kind === 'state') return isDue;
+      return trigger.kind === 'time' || startedAt(this.#record(trigger.fault), trigger) !== null;
+    });
+  }
+
+  hasWaiting(): boolean {
+    return this.#faults.some(({ status }) => status === 'waiting');
+  }
+
+  /** Faults that the driver cannot inject, by their position in the plan. */
+  impossible(): number[] {
+    return this.#faults.flatMap(({ status }, at) => (status === 'skipped' ? [at] : []));
+  }
+
+  /** Faults whose state did not come in time, by their position in the plan. */
+  expired(sinceMs: number, nowMs: number): number[] {
+    return this.#faults.flatMap(({ fault: { trigger }, status, isDue }, at) =>
+      status === 'waiting' &&
+      !isDue &&
+      trigger.kind === 'state' &&
+      nowMs - sinceMs > trigger.withinMs
+        ? [at]
+        : [],
+    );
+  }
+
+  kindOf(id: string): FaultKind {
+    return this.#record(id).fault.action.kind;
+  }
+
+  /** Why no fault of a demanded kind happened; nothing when one did. An unsure one is none. */
+  uncovered(kind: FaultKind): Reason[] {
+    const ofKind = this.#faults.filter(({ fault }) => fault.action.kind === kind);
+    if (ofKind.some(({ status }) => status === 'installed')) return [];
+    if (ofKind.length === 0) {
+      const on = this.#driver.name;
+      const text = `${kind} is demanded, and no fault of the scenario is one on ${on}`;
+      return [{ verdict: 'uncovered', text }];
+    }
+    return ofKind.map(({ fault, status, reason }) => ({
+      verdict: 'uncovered',
+      text: `${kind} (${fault.id}) was ${status}: ${reason ?? 'the run ended first'}`,
+    }));
+  }
+
+  /** @param zeroMs  what times are told from */
+  summaries(zeroMs: number): FaultSummary[] {
+    return this.#faults.map(({ fault, status, target, atMs, reason, recovery }) => ({
+      kind: fault.action.kind,
+      target: target ?? targetText(fault),
+      status: status === 'waiting' ? 'uncovered' : status,
+      ...(reason === null ? {} : { reason }),
+      atMs: atMs === null ? null : tenths(atMs - zeroMs),
+      newLeaderMs: tenthsOrNull(recovery?.newLeaderMs),
+      firstMessageMs: tenthsOrNull(recovery?.firstMessageMs),
+      caughtUpMs: tenthsOrNull(recovery?.caughtUpMs),
+    }));
+  }
+
+  #record(id: string): FaultRecord {
+    return this.#byId.get(id)!;
+  }
+}
+
+/** When what a fault waits for began; null: it did not, or not yet. */
+function startedAt(
+  { atMs, decidedMs }: FaultRecord,
+  { settled }: Extract<Trigger, { kind: 'after' }>,
+): number | null {
+  return settled ? decidedMs : atMs;
+}
+
+function unmet(trigger: Trigger, seen: number, inTime: boolean): string {
+  switch (trigger.kind) {
+    case 'state': {
+      const waited = inTime ? `waited ${trigger.withinMs / 1000} s` : 'waited';
+      const last = seen.toLocaleString('en');
+      return `${waited} for ${stateText(trigger.state)}; last seen ${last}`;
+    }
+    case 'after':
+      return `${trigger.fault} was not installed`;
+    case 'time':
+      return 'the run was over before its time';
+  }
+}
+
+function targetText({ action, target }: FaultPlan): string {
+  if (target !== null) return targetWord(target);
+  return action.kind === 'partition' || action.kind === 'link' ? 'links' : 'origin';
+}
+
+function targetWord(target: Target): string {
+  switch (target.kind) {
+    case 'slot':
+      return target.slot;
+    case 'follower':
+      return target.which === 'first' ? 'follower' : `follower:${target.which}`;
+    default:
+      return target.kind;
+  }
+}
+
+export function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+function tenthsOrNull(ms: number | null | undefined): number | null {
+  return ms === null || ms === undefined ? null : tenths(ms);
+}

@@ -1,0 +1,110 @@
+/**
+ * Which links a fault touches, resolved when it fires; the same on every driver. Members are named
+ * by their position; the origin's position is the number of members.
+ */
+import type { Slot } from '../base/member.js';
+import type { LinkAction, LinkSelection, Target } from './types.js';
+
+/** One direction. */
+export interface DirectedLink {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface TouchedLinks {
+  readonly links: readonly DirectedLink[];
+  /**
+   * Members that are apart from the side that goes on: what the budget counts while nothing gets
+   * through to or from them.
+   */
+  readonly apart: readonly number[];
+}
+
+/** What a selection is resolved against. */
+export interface Standing {
+  readonly slots: readonly Slot[];
+  /** Position of the member that serves; null while nobody does. */
+  readonly leader: number | null;
+  /** Position of the member that a target names now. */
+  readonly positionOf: (target: Target) => number | null;
+}
+
+/** Null: a member that it names does not exist at this moment. */
+export function touchedLinks(action: LinkAction, standing: Standing): TouchedLinks | null {
+  const sides = sidesOf(action.links, standing);
+  if (sides === null) return null;
+  const { between, links: selection } = action;
+  const way = selection.kind === 'isolate' ? selection.way : 'both';
+  const greatest = sides.reduce((best, side) => (side.length > best.length ? side : best));
+  const apart = sides.filter((side) => side !== greatest).flat();
+  const fromOrigin = selection.kind === 'all' ? sides.flat() : apart;
+  const links = [
+    ...(between === 'origin' ? [] : across(sides, way)),
+    ...(between === 'peers' ? [] : withOrigin(fromOrigin, standing.slots.length, way)),
+  ];
+  const isCutOff = action.kind === 'partition' && between !== 'origin';
+  return { links, apart: isCutOff ? apart : [] };
+}
+
+/** Whether a selection names nobody that the serving member would have to ask others for. */
+export function isKnownToLeader({ links }: LinkAction): boolean {
+  return links.kind !== 'isolate' || links.who.kind === 'leader' || links.who.kind === 'slot';
+}
+
+/** Sides with nothing between them. Of an isolated member its own side comes first. */
+function sidesOf(selection: LinkSelection, standing: Standing): number[][] | null {
+  const everyone = standing.slots.map((_, at) => at);
+  switch (selection.kind) {
+    case 'all':
+      return everyone.map((at) => [at]);
+    case 'sides': {
+      const sides = selection.sides.map((side) => side.map((slot) => standing.slots.indexOf(slot)));
+      const named = sides.flat();
+      const rest = everyone.filter((at) => !named.includes(at));
+      return rest.length === 0 ? sides : [...sides, rest];
+    }
+    case 'isolate': {
+      const who = standing.positionOf(selection.who);
+      return who === null ? null : [[who], everyone.filter((at) => at !== who)];
+    }
+    case 'minority': {
+      if (standing.leader === null) return null;
+      const minority = minorityOf(everyone, standing.leader, selection.withLeader);
+      return [minority, everyone.filter((at) => !minority.includes(at))];
+    }
+  }
+}
+
+/** As many as may be less than half, the leader first or not at all, else by slot. */
+function minorityOf(everyone: readonly number[], leader: number, withLeader: boolean): number[] {
+  const size = Math.max(1, Math.floor((everyone.length - 1) / 2));
+  const others = everyone.filter((at) => at !== leader);
+  const ordered = withLeader ? [leader, ...others] : others;
+  return ordered.slice(0, size);
+}
+
+/** Every link between two sides; one way: only those that leave or reach the first side. */
+function across(
+  sides: readonly (readonly number[])[],
+  way: 'both' | 'from' | 'to',
+): DirectedLink[] {
+  return sides.flatMap((side, one) =>
+    sides.flatMap((other, two) => {
+      const isWanted = way === 'both' || (way === 'from') === (one === 0);
+      if (one === two || !isWanted) return [];
+      return side.flatMap((from) => other.map((to) => ({ from, to })));
+    }),
+  );
+}
+
+/** The links of these members to the origin and back. */
+function withOrigin(
+  members: readonly number[],
+  origin: number,
+  way: 'both' | 'from' | 'to',
+): DirectedLink[] {
+  return members.flatMap((member) => [
+    ...(way === 'to' ? [] : [{ from: member, to: origin }]),
+    ...(way === 'from' ? [] : [{ from: origin, to: member }]),
+  ]);
+}

@@ -1,0 +1,84 @@
+/** Whom and what a fault means, as written -> as planned. */
+import { usageError } from '../base/errors.js';
+import type { Slot } from '../base/member.js';
+import type { LinkSelection, Target } from './types.js';
+import { nearest } from './words.js';
+
+const LEADING: Readonly<Record<string, Target>> = { leader: { kind: 'leader' } };
+const MEMBERS: Readonly<Record<string, Target>> = {
+  leader: { kind: 'leader' },
+  follower: { kind: 'follower', which: 'first' },
+  'follower:lagging': { kind: 'follower', which: 'lagging' },
+  'follower:ahead': { kind: 'follower', which: 'ahead' },
+  any: { kind: 'any' },
+};
+const WAYS = { isolate: 'both', from: 'from', to: 'to' } as const;
+const SELECTIONS = ['isolate:TARGET', 'from:TARGET', 'to:TARGET'];
+const WHOLE: Readonly<Record<string, LinkSelection>> = {
+  'minority:with-leader': { kind: 'minority', withLeader: true },
+  'minority:without-leader': { kind: 'minority', withLeader: false },
+  all: { kind: 'all' },
+};
+
+/** The target of a fault that only a leader can suffer. Errors: usage. */
+export function leadingTarget(where: string, word: string, slots: readonly Slot[]): Target {
+  return targetOf(where, word, slots, LEADING);
+}
+
+/** The target of a fault that any member can suffer. Errors: usage. */
+export function memberTarget(where: string, word: string, slots: readonly Slot[]): Target {
+  return targetOf(where, word, slots, MEMBERS);
+}
+
+function targetOf(
+  where: string,
+  word: string,
+  slots: readonly Slot[],
+  known: Readonly<Record<string, Target>>,
+): Target {
+  if (slots.includes(word)) return { kind: 'slot', slot: word };
+  if (Object.hasOwn(known, word)) return known[word]!;
+  const words = [...Object.keys(known), ...slots];
+  throw usageError(where, word, `one of ${words.join(', ')}${nearest(word, words)}`);
+}
+
+/** `isolate:leader`, `minority:with-leader`, `r1+r2/r3`, `all`, or a list of sides. */
+export function linkSelection(
+  where: string,
+  raw: string | readonly (readonly string[])[],
+  slots: readonly Slot[],
+): LinkSelection {
+  if (typeof raw !== 'string') return sidesOf(where, raw, slots);
+  if (raw.includes('/')) {
+    const sides = raw.split('/').map((side) => side.split('+'));
+    return sidesOf(where, sides, slots);
+  }
+  if (Object.hasOwn(WHOLE, raw)) return WHOLE[raw]!;
+  const [word = '', ...rest] = raw.split(':');
+  if (Object.hasOwn(WAYS, word) && rest.length > 0) {
+    const who = memberTarget(where, rest.join(':'), slots);
+    return { kind: 'isolate', who, way: WAYS[word as keyof typeof WAYS] };
+  }
+  const sides = `sides such as ${slots.slice(0, 2).join('/')}`;
+  const words = [...SELECTIONS, ...Object.keys(WHOLE), sides];
+  throw usageError(where, raw, `one of ${words.join(', ')}${nearest(raw, Object.keys(WHOLE))}`);
+}
+
+function sidesOf(
+  where: string,
+  sides: readonly (readonly string[])[],
+  slots: readonly Slot[],
+): LinkSelection {
+  const named = sides.flat();
+  for (const slot of named) {
+    if (!slots.includes(slot)) {
+      throw usageError(where, slot, `one of ${slots.join(', ')}${nearest(slot, slots)}`);
+    }
+  }
+  const isTwice = new Set(named).size < named.length;
+  if (sides.length >= 2 && !isTwice && sides.every((side) => side.length > 0)) {
+    return { kind: 'sides', sides };
+  }
+  const found = sides.map((side) => side.join('+')).join('/');
+  throw usageError(where, found, 'two sides or more, no slot twice, such as r1+r2/r3');
+}

@@ -1,0 +1,96 @@
+/**
+ * What faults make of links and hosts: one Int32Array that all threads share, so that a fault takes
+ * hold everywhere in the instant in which one thread writes it. Faults add to it and take away what
+ * they added; two on one link add up. Nodes are members by position, then the origin.
+ */
+import type { DirectedLink } from '../scenario/links.js';
+import type { LinkAction } from '../scenario/types.js';
+
+/** What a link does now, beyond what it does anyway. Chances in a million. */
+export interface Trouble {
+  readonly delayMinUs: number;
+  readonly delayMaxUs: number;
+  readonly lossPerMillion: number;
+  readonly duplicatePerMillion: number;
+  readonly reorderPerMillion: number;
+}
+
+/** Words of a link. */
+const CUTS = 0;
+const TROUBLES = 1;
+const DELAY_MIN_US = 2;
+const DELAY_MAX_US = 3;
+const LOSS = 4;
+const DUPLICATE = 5;
+const REORDER = 6;
+const LINK_WORDS = 7;
+
+export class SharedConditions {
+  readonly memory: SharedArrayBuffer;
+  readonly #nodes: number;
+  readonly #words: Int32Array;
+
+  /** @param memory  of another thread's; a new one is made without */
+  constructor(members: number, memory?: SharedArrayBuffer) {
+    this.#nodes = members + 1;
+    const words = this.#nodes * this.#nodes * LINK_WORDS + members;
+    this.memory = memory ?? new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT);
+    this.#words = new Int32Array(this.memory);
+  }
+
+  /** @param by  1: a fault begins; -1: it is over */
+  change(links: readonly DirectedLink[], action: LinkAction, by: 1 | -1): void {
+    for (const link of links) {
+      const at = this.#at(link);
+      if (action.kind === 'partition') {
+        Atomics.add(this.#words, at + CUTS, by);
+        continue;
+      }
+      const { trouble } = action;
+      Atomics.add(this.#words, at + TROUBLES, by);
+      Atomics.add(this.#words, at + DELAY_MIN_US, by * Math.round(trouble.delayMinMs * 1_000));
+      Atomics.add(this.#words, at + DELAY_MAX_US, by * Math.round(trouble.delayMaxMs * 1_000));
+      Atomics.add(this.#words, at + LOSS, by * trouble.lossPerMillion);
+      Atomics.add(this.#words, at + DUPLICATE, by * trouble.duplicatePerMillion);
+      Atomics.add(this.#words, at + REORDER, by * trouble.reorderPerMillion);
+    }
+  }
+
+  /** Whether no fault lies on the link. */
+  isCalm(link: DirectedLink): boolean {
+    const at = this.#at(link);
+    return this.#words[at + CUTS] === 0 && this.#words[at + TROUBLES] === 0;
+  }
+
+  isCut(link: DirectedLink): boolean {
+    return this.#words[this.#at(link) + CUTS]! > 0;
+  }
+
+  trouble(link: DirectedLink): Trouble {
+    const at = this.#at(link);
+    return {
+      delayMinUs: this.#words[at + DELAY_MIN_US]!,
+      delayMaxUs: this.#words[at + DELAY_MAX_US]!,
+      lossPerMillion: this.#words[at + LOSS]!,
+      duplicatePerMillion: this.#words[at + DUPLICATE]!,
+      reorderPerMillion: this.#words[at + REORDER]!,
+    };
+  }
+
+  /** Each turn of that member's host takes so much longer from here on; negative: shorter. */
+  slow(member: number, byMs: number): void {
+    Atomics.add(this.#words, this.#slowAt(member), Math.round(byMs * 1_000));
+  }
+
+  slowUs(member: number): number {
+    return this.#words[this.#slowAt(member)]!;
+  }
+
+  #at({ from, to }: DirectedLink): number {
+    return (from * this.#nodes + to) * LINK_WORDS;
+  }
+
+  #slowAt(member: number): number {
+    return this.#nodes * this.#nodes * LINK_WORDS + member;
+  }
+}

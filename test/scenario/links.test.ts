@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { isKnownToLeader, touchedLinks, type Standing } from '../../src/scenario/links.js';
+import type { Between, LinkAction, LinkSelection } from '../../src/scenario/types.js';
+
+const LEADER = { kind: 'leader' } as const;
+const EVERY = '1>2 1>3 2>1 2>3 3>1 3>2';
+
+function standing(replicas: number, leader: number | null): Standing {
+  const slots = Array.from({ length: replicas }, (_, at) => `r${at + 1}`);
+  return {
+    slots,
+    leader,
+    positionOf: (target) => {
+      if (target.kind === 'slot') return slots.indexOf(target.slot);
+      return target.kind === 'leader' ? leader : null;
+    },
+  };
+}
+
+function partition(links: LinkSelection, between: Between = 'peers'): LinkAction {
+  return { kind: 'partition', links, between, forMs: 1 };
+}
+
+/** Links as `1>2`, the origin as `o`, and who is apart. */
+function touched(action: LinkAction, replicas = 3, leader: number | null = 0): unknown {
+  const found = touchedLinks(action, standing(replicas, leader));
+  if (found === null) return null;
+  const name = (at: number): string => (at === replicas ? 'o' : String(at + 1));
+  return [
+    found.links.map(({ from, to }) => `${name(from)}>${name(to)}`).join(' '),
+    found.apart.map(name).join(' '),
+  ];
+}
+
+describe('links: which a fault touches', () => {
+  it.each<[string, LinkSelection, string, string]>([
+    ['isolate', { kind: 'isolate', who: LEADER, way: 'both' }, '1>2 1>3 2>1 3>1', '1'],
+    ['what it sends', { kind: 'isolate', who: LEADER, way: 'from' }, '1>2 1>3', '1'],
+    ['what it is sent', { kind: 'isolate', who: LEADER, way: 'to' }, '2>1 3>1', '1'],
+    ['minority with leader', { kind: 'minority', withLeader: true }, '1>2 1>3 2>1 3>1', '1'],
+    ['minority without', { kind: 'minority', withLeader: false }, '2>1 2>3 1>2 3>2', '2'],
+    ['sides', { kind: 'sides', sides: [['r1', 'r3'], ['r2']] }, '1>2 3>2 2>1 2>3', '2'],
+    ['who is named on no side is one', { kind: 'sides', sides: [['r1'], ['r2']] }, EVERY, '2 3'],
+    ['all', { kind: 'all' }, EVERY, '2 3'],
+  ])('%s', (_title, links, crossing, apart) => {
+    expect(touched(partition(links))).toEqual([crossing, apart]);
+  });
+
+  it('of five: the leader and one more are a minority', () => {
+    const [, apart] = touched(partition({ kind: 'minority', withLeader: true }), 5, 3) as string[];
+    expect(apart).toBe('4 1');
+  });
+
+  it('the origin: of those that are set apart, one way or both; of all', () => {
+    const isolate = { kind: 'isolate', who: LEADER } as const;
+    expect(touched(partition({ ...isolate, way: 'both' }, 'origin'))).toEqual(['1>o o>1', '']);
+    expect(touched(partition({ ...isolate, way: 'from' }, 'origin'))).toEqual(['1>o', '']);
+    expect(touched(partition({ ...isolate, way: 'to' }, 'all'))).toEqual(['2>1 3>1 o>1', '1']);
+    expect(touched(partition({ kind: 'all' }, 'origin'))).toEqual(['1>o o>1 2>o o>2 3>o o>3', '']);
+  });
+
+  it('a link in trouble sets nobody apart', () => {
+    const trouble = {
+      ...{ delayMinMs: 1, delayMaxMs: 1, lossPerMillion: 0 },
+      ...{ duplicatePerMillion: 0, reorderPerMillion: 0 },
+    };
+    const links = { kind: 'all' } as const;
+    const action = { kind: 'link', links, between: 'peers', trouble, forMs: 1 } as const;
+    expect(touched(action)).toEqual([EVERY, '']);
+  });
+
+  it('nobody leads: what names the leader has no object', () => {
+    const isolate = { kind: 'isolate', who: LEADER, way: 'both' } as const;
+    const minority = { kind: 'minority', withLeader: false } as const;
+    expect(touched(partition(isolate), 3, null)).toBeNull();
+    expect(touched(partition(minority), 3, null)).toBeNull();
+    expect(touched(partition({ kind: 'all' }), 3, null)).toEqual([EVERY, '2 3']);
+  });
+
+  it('what the leader can tell alone', () => {
+    const isolate = (who: LinkSelection & { kind: 'isolate' }): boolean =>
+      isKnownToLeader(partition(who));
+    const way = 'both';
+    expect([
+      isolate({ kind: 'isolate', who: LEADER, way }),
+      isolate({ kind: 'isolate', who: { kind: 'slot', slot: 'r2' }, way }),
+      isolate({ kind: 'isolate', who: { kind: 'any' }, way }),
+      isolate({ kind: 'isolate', who: { kind: 'follower', which: 'first' }, way }),
+      isKnownToLeader(partition({ kind: 'minority', withLeader: true })),
+    ]).toEqual([true, true, false, false, true]);
+  });
+});
