@@ -60,16 +60,16 @@ export class Client implements AsyncDisposable {
     });
   }
 
-  /** Publishes without waiting for each, then until the stream has as many. */
+  /** Waits for a part at a time: a server drops what comes faster than it stores. */
   async publish(stream: string, count: number, subjectOf: (seq: number) => string): Promise<void> {
     const payload = new Uint8Array(64);
     for (let seq = 1; seq <= count; seq++) {
       payload.fill(seq % 251);
       this.connection.publish(subjectOf(seq), payload);
-      if (seq % 4_096 === 0) await this.connection.flush();
+      if (seq % 4_096 !== 0 && seq !== count) continue;
+      await this.connection.flush();
+      while ((await this.lastOf(stream)) < seq) await this.connection.flush();
     }
-    await this.connection.flush();
-    while ((await this.lastOf(stream)) < count) await this.connection.flush();
   }
 
   async lastOf(stream: string): Promise<number> {
