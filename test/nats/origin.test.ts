@@ -196,11 +196,25 @@ onServer('live origin: one server', () => {
       [3, 1],
       [4, 3],
     ]);
-    expect(opened.ledger.ranges().delivered).toEqual([
-      { first: 3, last: 3 },
-      { first: 6, last: 8 },
-    ]);
+    // What was lost was neither handed out nor passed over.
+    expect(opened.ledger.ranges()).toEqual({
+      delivered: [
+        { first: 3, last: 3 },
+        { first: 6, last: 8 },
+      ],
+      passedOver: [{ first: 4, last: 5 }],
+    });
     expect(origin.records({ first: 1, last: 8 }).map(({ seq }) => seq)).toEqual([1, 2, 3, 6, 7, 8]);
+  });
+
+  it('faults: a loss at the end shows in the heartbeat', async () => {
+    await using opened = await openOrigin('SMALL', here());
+    opened.origin.loseDeliveries(3);
+    open(opened, openingOf(1), 6);
+    const told = ({ type }: OriginFrame): boolean => type === 'heartbeat';
+    expect((await framesUntil(opened, told)).slice(1)).toEqual([
+      { type: 'heartbeat', opening: openingOf(1), lastDeliverySeq: 3 },
+    ]);
   });
 
   it('a stalled origin says nothing until its time is over', async () => {
