@@ -1,0 +1,5 @@
+/** The middle one of some measured values; of an even number the upper of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
