@@ -1,0 +1,99 @@
+/** Scenarios drawn from a seed: some of all faults at drawn moments, within what is tolerated. */
+import { createPrng, type Prng } from '../../src/base/prng.js';
+import { FAULT_KINDS } from '../../src/scenario/schema.js';
+import type { FaultKind } from '../../src/scenario/types.js';
+
+const MESSAGES = 20_000;
+const RATE = 40_000;
+/** Faults fall while there is a load. */
+const SPAN = '5ms..400ms';
+const MEMBERS = ['leader', 'follower', 'follower:lagging', 'follower:ahead', 'any', 'r2'];
+const LINKS = [
+  'isolate:leader',
+  'from:any',
+  'to:follower',
+  'minority:with-leader',
+  'r1/r2+r3+r4+r5',
+];
+/** What ends its member: of five, two may go; one is left for what takes a member away for a while. */
+const ENDING: readonly FaultKind[] = ['kill', 'outOfMemory', 'failWrites'];
+
+type Draw = (prng: Prng) => object;
+
+const FAULTS: Readonly<Record<FaultKind, Draw>> = {
+  stepDown: (prng) => ({ stepDown: 'leader', to: pick(prng, 'to', ['best', 'none', 'r3']) }),
+  flap: () => ({ flap: 'leader' }),
+  kill: (prng) => ({ kill: pick(prng, 'who', MEMBERS) }),
+  outOfMemory: (prng) => ({ outOfMemory: pick(prng, 'who', MEMBERS) }),
+  failWrites: (prng) => ({ failWrites: pick(prng, 'who', MEMBERS) }),
+  freeze: (prng) => ({ freeze: pick(prng, 'who', MEMBERS), for: '150ms' }),
+  slow: (prng) => ({ slow: pick(prng, 'who', MEMBERS), by: '2ms', for: '150ms' }),
+  failPropose: (prng) =>
+    prng.chance('by chance', 1, 2)
+      ? { failPropose: 'leader', rate: 0.1, for: '100ms' }
+      : { failPropose: 'leader', times: 2, code: 'writeFailed' },
+  partition: (prng) => ({ partition: pick(prng, 'links', LINKS), for: '200ms' }),
+  link: (prng) => ({
+    ...{ link: pick(prng, 'links', [...LINKS, 'all']), for: '200ms', loss: 0.05, reorder: 0.05 },
+    ...{ latency: '1ms..5ms', duplicate: 0.05 },
+    between: pick(prng, 'between', ['peers', 'origin', 'all']),
+  }),
+  dropConsumer: () => ({ dropConsumer: true }),
+  refuseOpening: () => ({ refuseOpening: true, times: 1 }),
+  loseDeliveries: (prng) =>
+    prng.chance('by chance', 1, 2)
+      ? { loseDeliveries: true, rate: 0.01, for: '100ms' }
+      : { loseDeliveries: true, times: 50 },
+  repeatDeliveries: () => ({ repeatDeliveries: true, times: 100 }),
+  stallOrigin: () => ({ stallOrigin: true, for: '150ms' }),
+  originDelete: () => ({ originDelete: 'next:200' }),
+  originPurge: () => ({ originPurge: 'next:100' }),
+  originExpire: () => ({ originExpire: 1_000 }),
+  originRecreate: () => ({ originRecreate: 500 }),
+};
+
+/** Raw data of a scenario: five replicas, and so many faults. */
+export function mixedScenario(seed: number): Record<string, unknown> {
+  const prng = createPrng(seed).fork('mixed');
+  const kinds: FaultKind[] = [];
+  for (let fault = 0; fault < 7; fault++) {
+    const kind = pick(prng, 'kind', FAULT_KINDS);
+    const endings = kinds.filter((known) => ENDING.includes(known)).length;
+    if (ENDING.includes(kind) && endings === 1) continue;
+    // What takes the name of the origin ends what there is to mirror: it is drawn alone, below.
+    if (kind !== 'originRecreate') kinds.push(kind);
+  }
+  const faults = kinds.map((kind, at) => ({
+    ...FAULTS[kind](prng.fork(String(at))),
+    ...triggerOf(prng.fork(`trigger ${at}`)),
+  }));
+  const isLast = prng.chance('recreate', 1, 10);
+  const recreated = { ...FAULTS.originRecreate(prng), at: '420ms' };
+  return {
+    ...{ version: 1, name: `mixed ${seed}`, seed, replicas: 5 },
+    mirror: { skip: pick(prng, 'skip', ['entries', 'range']) },
+    origin: {
+      synthetic: { messages: MESSAGES, rate: RATE, gaps: [{ after: 4_000, count: 25_000 }] },
+    },
+    faults: isLast ? [...faults, recreated] : faults,
+    expect: { stallAtMost: '5s', mirror: isLast ? 'diverged' : 'running' },
+  };
+}
+
+/** A time, or a state that the load passes through; now and then it strikes again. */
+function triggerOf(prng: Prng): object {
+  switch (prng.below('trigger', 4)) {
+    case 0:
+      return { when: { skipped: prng.between('skipped', 1, 20_000) } };
+    case 1:
+      return { when: { applied: prng.between('applied', 1, 10_000) } };
+    case 2:
+      return { at: SPAN, every: '30ms..60ms', repeat: 2 };
+    default:
+      return { at: SPAN };
+  }
+}
+
+function pick<T>(prng: Prng, label: string, values: readonly T[]): T {
+  return values[prng.below(label, values.length)]!;
+}
