@@ -372,6 +372,35 @@ describe('service: faults', () => {
     expect(stage.pump(2_000)).toEqual([opened('1.4', 7, 1), deliver('1.4', 1, 0, [8])]);
   });
 
+  it('by chance: each delivery alone, until its time is over', () => {
+    const stage = new OriginStage(synthetic({ messages: 2_000 }));
+    stage.service.loseByChance(100_000, 1_000, 0);
+    stage.service.repeatByChance(50_000, 1_000, 0);
+    stage.open(FIRST, 1);
+    let numbers: number[] = [];
+    let lastSeq = 0;
+    while (lastSeq < 2_001) {
+      const frames = stage.service.pump(5);
+      for (const { frame } of frames) {
+        if (frame.type !== 'deliver') continue;
+        for (let at = 0; at < frame.count; at++) numbers.push(frame.deliverySeq + at);
+        lastSeq = sequences(frame.bytes).at(-1)!;
+      }
+      stage.credit(FIRST, numbers.at(-1) ?? 0, 5);
+      if (frames.length === 0) break;
+    }
+    const distinct = new Set(numbers);
+    expect(numbers.length - distinct.size).toBeGreaterThan(50);
+    expect(numbers.length - distinct.size).toBeLessThan(150);
+    expect(2_001 - distinct.size).toBeGreaterThan(140);
+    expect(2_001 - distinct.size).toBeLessThan(260);
+    numbers = [];
+    stage.open(SECOND, 1, 1_001);
+    const frames = stage.service.pump(1_001);
+    for (const { frame } of frames) if (frame.type === 'deliver') numbers.push(frame.count);
+    expect(numbers.reduce((sum, count) => sum + count, 0)).toBe(2_001);
+  });
+
   it('remove: what was not delivered yet is passed over, and the ledger is told', () => {
     const stage = new OriginStage(synthetic({ messages: 4, rate: 10 }));
     stage.open(FIRST, 1);

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterEvent, Driver } from '../../src/scenario/driver.js';
+import { FaultBook } from '../../src/scenario/fault-book.js';
+import { planOf } from './stage.js';
+
+type FaultEvent = Extract<ClusterEvent, { kind: 'fault' }>;
+
+const DRIVER = { name: 'threads', cannot: () => null } as unknown as Driver;
+const UNPACED = { origin: { synthetic: { messages: 10 } } };
+
+function book(...faults: readonly object[]): { book: FaultBook; due: (nowMs: number) => string[] } {
+  const plan = planOf({ ...UNPACED, faults });
+  const made = new FaultBook(plan, DRIVER);
+  const due = (nowMs: number): string[] =>
+    plan.faults.filter((fault) => made.isDue(fault, 0, nowMs)).map(({ id }) => id);
+  return { book: made, due };
+}
+
+function fell(id: string, atMs: number, state: FaultEvent['state'] = 'installed'): FaultEvent {
+  return { kind: 'fault', id, slot: 'r1', state, atMs };
+}
+
+/** Statuses with their reasons. */
+function statuses(of: FaultBook): string[] {
+  return of.summaries(0).map(({ status, reason }) => `${status}: ${reason ?? ''}`);
+}
+
+describe('fault book: flap', () => {
+  const flap = { id: 'f', flap: 'leader', at: '1ms' };
+
+  it('the same member elected again: installed', () => {
+    const made = book(flap);
+    made.book.event(fell('f', 5));
+    made.book.leader('r1', 8);
+    made.book.leader('r2', 20);
+    expect(statuses(made.book)).toEqual(['installed: ']);
+    expect(made.book.uncovered('flap')).toEqual([]);
+  });
+
+  it('another one elected: indeterminate, and not covered', () => {
+    const made = book(flap);
+    made.book.event(fell('f', 5));
+    made.book.leader('r2', 4);
+    expect(statuses(made.book)).toEqual(['installed: ']);
+    made.book.leader('r3', 8);
+    expect(statuses(made.book)).toEqual(['indeterminate: r3 was elected in place of r1']);
+    expect(made.book.uncovered('flap').map(({ text }) => text)).toEqual([
+      'flap (f) was indeterminate: r3 was elected in place of r1',
+    ]);
+  });
+});
+
+describe('fault book: strokes', () => {
+  const again = { id: 'f', flap: 'leader', at: '10ms', every: '5ms', repeat: 3 };
+
+  it('each one after the one before was decided, even if it was skipped', () => {
+    const made = book(again);
+    expect([made.due(9), made.due(10)]).toEqual([[], ['f']]);
+    made.book.event(fell('f', 12, 'skipped'));
+    expect([made.due(16), made.due(17)]).toEqual([[], ['f#2']]);
+    made.book.event(fell('f#2', 20));
+    expect([made.due(24), made.due(25)]).toEqual([[], ['f#3']]);
+    expect(made.book.awaitsTime(new Set())).toBe(true);
+    made.book.event(fell('f#3', 26));
+    expect(made.book.awaitsTime(new Set())).toBe(false);
+  });
+
+  it('what waits for an installed fault does not come when it was skipped', () => {
+    const made = book({ id: 'a', kill: 'leader', at: '1ms' }, { flap: 'leader', after: 'a' });
+    made.book.event(fell('a', 2, 'skipped'));
+    expect([made.due(99), made.book.awaitsTime(new Set())]).toEqual([[], false]);
+    made.book.lastSeen(new Map(), 99);
+    expect(statuses(made.book)[1]).toBe('uncovered: a was not installed');
+  });
+});
+
+describe('fault book: states reached elsewhere', () => {
+  const kill = { id: 'k', kill: 'any', when: { skipped: 5 }, within: '1s' };
+
+  it('due once told, and no longer given up', () => {
+    const made = book(kill);
+    expect([made.due(500), made.book.expired(0, 1_001)]).toEqual([[], [0]]);
+    made.book.due('k');
+    expect([made.due(500), made.book.expired(0, 1_001)]).toEqual([['k'], []]);
+    expect(made.book.awaitsTime(new Set())).toBe(true);
+    expect(made.book.awaitsTime(new Set([0]))).toBe(false);
+  });
+
+  it('given up: it says what was last seen', () => {
+    const made = book(kill);
+    made.book.lastSeen(new Map([['k', 4]]), 1_001, 0);
+    expect(statuses(made.book)).toEqual(['uncovered: waited 1 s for skipped >= 5; last seen 4']);
+  });
+});
