@@ -88,6 +88,15 @@ export class Mirror {
     return this.#leadership?.skipsAccepted ?? this.#skipsAccepted;
   }
 
+  /** Of the live opening, or where the last one left it. */
+  get cursor(): MirrorCursor {
+    return this.#live?.cursor ?? this.#cursor;
+  }
+
+  get lag(): number {
+    return this.#lag.value;
+  }
+
   /**
    * This member leads `term` and has applied its own noop (rule 8).
    *
@@ -190,11 +199,11 @@ export class Mirror {
   status(): MirrorStatus {
     return {
       condition: this.#condition,
-      lag: this.#lag.value,
+      lag: this.lag,
       error: this.#error,
       attempts: this.#pacing.attempts,
       opening: this.#live?.opening ?? null,
-      cursor: this.#live?.cursor ?? this.#cursor,
+      cursor: this.cursor,
       silentTicks: this.#live?.silentTicks ?? 0,
     };
   }

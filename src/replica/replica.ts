@@ -9,7 +9,7 @@ import type { Member } from '../base/member.js';
 import { Pending } from '../base/pending.js';
 import type { Prng } from '../base/prng.js';
 import { Mirror } from '../mirror/mirror.js';
-import type { OpeningPhase, SkipEncoding } from '../mirror/types.js';
+import type { OpeningPhase, SkipEncoding, MirrorCursor } from '../mirror/types.js';
 import { Raft, type RaftLimits } from '../raft/raft.js';
 import type { Batch, Entry, ProposeResult, RaftJournal } from '../raft/types.js';
 import { expectedOf, KIND_IDENTITY, recordKind, viewOf } from '../stream/layout.js';
@@ -121,6 +121,12 @@ export class Replica {
 
   get skipsAccepted(): number {
     return this.#mirror.skipsAccepted;
+  }
+
+  /** Where the mirror stands, for who looks on before a unit of its work. */
+  get mirrorStanding(): { cursor: MirrorCursor; lag: number; storeLast: number } {
+    const { cursor, lag } = this.#mirror;
+    return { cursor, lag, storeLast: this.store.lastSeq };
   }
 
   /** Where the mirror's opening stands; null: there is none. */

@@ -19,6 +19,7 @@ import type { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
 import { MemoryDisk } from './disk.js';
 import { SimMemory } from './memory.js';
+import { ReplicaThrew } from './thrown.js';
 import type { Watched } from './watch.js';
 
 /** What of a plan a simulated world is made from. */
@@ -102,6 +103,8 @@ export class SimNode implements Watched {
   #host: ReplicaHost | null = null;
   #life = 0;
   #inTurn = false;
+  /** The turn is in the world around: what is thrown now is no fault of the replica. */
+  #isOutside = false;
   /** How far this turn is ahead of the world: it was held up and goes on later. */
   #aheadUs = 0;
   #heldUp = false;
@@ -260,11 +263,12 @@ export class SimNode implements Watched {
 
   #takeTurn(host: ReplicaHost): boolean {
     this.#inTurn = true;
+    this.#isOutside = false;
     try {
       return host.turn(this.#inbox);
     } catch (error) {
       if (error instanceof Died) return false;
-      throw error;
+      throw this.#isOutside ? error : new ReplicaThrew(this.slot, error);
     } finally {
       this.#inTurn = false;
     }
@@ -289,25 +293,32 @@ export class SimNode implements Watched {
       this.#host!.completed(ticket, error);
       this.wake();
     };
+    const outside =
+      <T extends unknown[]>(act: (...args: T) => void) =>
+      (...args: T): void => {
+        this.#isOutside = true;
+        act(...args);
+        this.#isOutside = false;
+      };
     return {
       now: () => this.clockMs,
-      persist: (write) => {
+      persist: outside((write: Persist) => {
         outputs.written(this, write);
         this.disk.write(write, this.#localUs, completed);
-      },
-      send: (message) => {
+      }),
+      send: outside((message: Message) => {
         outputs.sent(this, message, this.#localUs);
-      },
-      origin: (command) => {
+      }),
+      origin: outside((command: OriginCommand) => {
         outputs.commanded(this, command, this.#localUs);
-      },
-      report: (event) => {
+      }),
+      report: outside((event: ReplicaEvent) => {
         outputs.reported(this, event, this.#localUs);
-      },
+      }),
       recover: () => this.disk.recover(),
-      beforeAdvance: (view) => {
+      beforeAdvance: outside((view: ReplicaView) => {
         outputs.armed(this, view);
-      },
+      }),
     };
   }
 }

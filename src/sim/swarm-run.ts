@@ -4,7 +4,6 @@
  * all along; at the end every copy is judged against what the origin handed out, those outside of
  * the core up to where they are. What comes of it is data.
  */
-import { toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { copyReport } from '../verdict/copy.js';
@@ -16,6 +15,7 @@ import { SwarmFaults } from './swarm-faults.js';
 import { SwarmOutcome } from './swarm-outcome.js';
 import type { SwarmPlan } from './swarm-plan.js';
 import type { Taps } from './taps.js';
+import { failureOf } from './thrown.js';
 import { SimWorld } from './world.js';
 
 export interface SwarmReport extends SeedReport {
@@ -61,7 +61,7 @@ export async function runSwarm(
     failure = failed() ?? (excuse === null ? stall : null);
     failure ??= await judgeCopies(plan, world, { outcome, hasher, excused: excuse !== null });
   } catch (error) {
-    failure = { verdict: 'harness', property: 'harness', text: toErrorData(error).message };
+    failure = failed() ?? failureOf(error);
   }
   count(world, faults, excuse);
   return {

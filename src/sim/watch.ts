@@ -5,7 +5,7 @@
  */
 import type { Hasher } from '../base/hasher.js';
 import type { Member, Slot } from '../base/member.js';
-import type { OriginFrame } from '../mirror/types.js';
+import type { MirrorEvent, OriginFrame } from '../mirror/types.js';
 import type { Message, Persist } from '../raft/types.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent } from '../replica/types.js';
@@ -15,13 +15,17 @@ import { CommittedImmutable } from './invariants/committed-immutable.js';
 import { CommittedOnQuorum } from './invariants/committed-on-quorum.js';
 import { DurableAnswers } from './invariants/durable-answers.js';
 import { ElectionSafety } from './invariants/election-safety.js';
+import { LeaderAppendOnly } from './invariants/leader-append-only.js';
 import { LeaderCompleteness } from './invariants/leader-completeness.js';
 import { LogMatching } from './invariants/log-matching.js';
 import { Monotonic } from './invariants/monotonic.js';
 import { OneConsumer } from './invariants/one-consumer.js';
+import { OwnTermCommits } from './invariants/own-term-commits.js';
+import { RefusalRestores, type MirrorStanding } from './invariants/refusal-restores.js';
 import { RetryPacing } from './invariants/retry-pacing.js';
 import { SkipBatches } from './invariants/skip-batches.js';
 import { StateMachineSafety } from './invariants/state-machine-safety.js';
+import { TransferFence } from './invariants/transfer-fence.js';
 import type { Finding } from './invariants/types.js';
 
 /** What the watch sees of a member. */
@@ -54,6 +58,10 @@ export class Watch {
   /** Up to where the commits of each slot's present life were checked. */
   readonly #checked = new Map<Slot, number>();
   readonly #electionSafety = new ElectionSafety();
+  readonly #leaderAppendOnly = new LeaderAppendOnly();
+  readonly #ownTermCommits = new OwnTermCommits();
+  readonly #transferFence = new TransferFence();
+  readonly #refusalRestores = new RefusalRestores();
   readonly #logMatching = new LogMatching();
   readonly #leaderCompleteness = new LeaderCompleteness();
   readonly #stateMachineSafety = new StateMachineSafety();
@@ -80,8 +88,11 @@ export class Watch {
   }
 
   /** A member started from what its disk holds. */
-  started({ slot, disk }: Watched): void {
+  started({ slot, member, disk }: Watched): void {
     this.#checked.set(slot, 0);
+    this.#leaderAppendOnly.role(slot, false);
+    this.#transferFence.over(member);
+    this.#refusalRestores.started(member);
     const { term, vote } = disk;
     this.#monotonic.restarted(slot, { term, vote });
   }
@@ -90,8 +101,20 @@ export class Watch {
     const { slot, member } = node;
     switch (event.kind) {
       case 'role':
+        this.#leaderAppendOnly.role(slot, event.role === 'leader');
+        this.#transferFence.over(member);
         if (event.role === 'leader') this.#elected(node, event.term);
         return;
+      case 'transfer':
+        this.#transferFence.transfer(member, event.state, event.to);
+        return;
+      case 'commit': {
+        const { term, index } = event;
+        const entryTerm = node.disk.written.termAt(index) ?? 0;
+        const counted = this.#ownTermCommits.committed(member, term, index, entryTerm);
+        this.#say(OwnTermCommits.property, slot, counted);
+        return;
+      }
       case 'apply': {
         const { index, hash, mismatched } = event;
         const unsafe = this.#stateMachineSafety.applied(member, index, hash);
@@ -100,21 +123,15 @@ export class Watch {
         this.#say(AppliedInPlace.property, slot, beyond);
         return;
       }
-      case 'propose': {
-        if (event.what !== 'skips') return;
-        const batch = this.#skipBatches.proposed(event.first, event.last, event.count);
-        this.#say(SkipBatches.property, slot, batch);
-        return;
-      }
-      case 'opening': {
-        if (event.state !== 'requested') return;
-        this.#say(OneConsumer.property, slot, this.#oneConsumer.asked(event.opening));
-        const early = this.#retryPacing.asked(member, node.life, node.clockMs);
-        this.#say(RetryPacing.property, slot, early);
-        return;
-      }
       default:
+        this.#mirrored(node, event);
     }
+  }
+
+  /** A member's mirror is about to do one unit of work. */
+  advances({ slot, member }: Watched, standing: MirrorStanding): void {
+    const left = this.#refusalRestores.begins(member, standing);
+    this.#say(RefusalRestores.property, slot, left);
   }
 
   sent({ slot, disk }: Watched, message: Message): void {
@@ -123,6 +140,11 @@ export class Watch {
 
   /** A write is about to be handed to the disk. */
   written({ slot, disk }: Watched, { entries }: Persist): void {
+    if (entries.length > 0) {
+      const first = entries[0]!.index;
+      const over = this.#leaderAppendOnly.written(slot, first, disk.written.lastIndex);
+      this.#say(LeaderAppendOnly.property, slot, over);
+    }
     let termBefore = disk.written.termAt((entries[0]?.index ?? 1) - 1) ?? 0;
     for (const { index, term, kind, count, bytes } of entries) {
       const hash = this.#hasher.hash64(bytes, BigInt(count * 4 + kind.length));
@@ -154,7 +176,35 @@ export class Watch {
     this.#say(OneConsumer.property, null, this.#oneConsumer.served(opening));
   }
 
+  #mirrored({ slot, member, life, clockMs }: Watched, event: MirrorEvent): void {
+    switch (event.kind) {
+      case 'propose': {
+        const { what, first, last, count, refused } = event;
+        if (refused === null) {
+          this.#say(TransferFence.property, slot, this.#transferFence.accepted(member));
+        } else this.#refusalRestores.refused(member, `${what} ${first}..${last}`);
+        if (what !== 'skips') return;
+        const batch = this.#skipBatches.proposed(first, last, count);
+        this.#say(SkipBatches.property, slot, batch);
+        return;
+      }
+      case 'rollback': {
+        const back = this.#refusalRestores.rolledBack(member, event);
+        this.#say(RefusalRestores.property, slot, back);
+        return;
+      }
+      case 'opening':
+        if (event.state === 'closed') this.#retryPacing.closed(member, life);
+        if (event.state !== 'requested') return;
+        this.#say(OneConsumer.property, slot, this.#oneConsumer.asked(event.opening));
+        this.#say(RetryPacing.property, slot, this.#retryPacing.asked(member, life, clockMs));
+        return;
+      default:
+    }
+  }
+
   #elected({ slot, member, disk }: Watched, term: number): void {
+    this.#ownTermCommits.elected(member, term);
     this.#say(ElectionSafety.property, slot, this.#electionSafety.elected(member, term));
     const lacks = this.#leaderCompleteness.elected(term, disk.written);
     this.#say(LeaderCompleteness.property, slot, lacks);

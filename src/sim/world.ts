@@ -216,6 +216,8 @@ export class SimWorld {
       armed: (node, view) => {
         this.#armed?.(node, view);
         if (this.reached !== null) this.#moments.between(node);
+        const { replica } = node;
+        if (replica !== null) this.#watch.advances(node, replica.mirrorStanding);
       },
       turned: (node, replica) => {
         this.#watch.turned(node, replica);

@@ -5,13 +5,17 @@ import { CommittedImmutable } from '../../src/sim/invariants/committed-immutable
 import { CommittedOnQuorum } from '../../src/sim/invariants/committed-on-quorum.js';
 import { DurableAnswers } from '../../src/sim/invariants/durable-answers.js';
 import { ElectionSafety } from '../../src/sim/invariants/election-safety.js';
+import { LeaderAppendOnly } from '../../src/sim/invariants/leader-append-only.js';
 import { LeaderCompleteness } from '../../src/sim/invariants/leader-completeness.js';
 import { LogMatching } from '../../src/sim/invariants/log-matching.js';
 import { Monotonic } from '../../src/sim/invariants/monotonic.js';
 import { OneConsumer } from '../../src/sim/invariants/one-consumer.js';
+import { OwnTermCommits } from '../../src/sim/invariants/own-term-commits.js';
+import { RefusalRestores } from '../../src/sim/invariants/refusal-restores.js';
 import { RetryPacing } from '../../src/sim/invariants/retry-pacing.js';
 import { SkipBatches } from '../../src/sim/invariants/skip-batches.js';
 import { StateMachineSafety } from '../../src/sim/invariants/state-machine-safety.js';
+import { TransferFence } from '../../src/sim/invariants/transfer-fence.js';
 
 /** A log by its terms, from index 1 on. */
 function logOf(...terms: number[]): {
@@ -28,6 +32,46 @@ describe('sim: invariants: raft', () => {
     expect(rule.elected('r2.1', 2)).toBeNull();
     expect(rule.elected('r1.1', 1)).toBeNull();
     expect(rule.elected('r3.1', 2)).toBe('r2.1 and r3.1 both led term 2');
+  });
+
+  it('leader append-only: a leader writes over its log; a follower may', () => {
+    const rule = new LeaderAppendOnly();
+    expect(rule.written('r1', 3, 5)).toBeNull();
+    rule.role('r1', true);
+    expect(rule.written('r1', 6, 5)).toBeNull();
+    expect(rule.written('r2', 3, 5)).toBeNull();
+    expect(rule.written('r1', 5, 5)).toBe(
+      'the leader r1 wrote from 5 on over a log that ends at 5',
+    );
+    rule.role('r1', false);
+    expect(rule.written('r1', 5, 5)).toBeNull();
+  });
+
+  it('own term commits: a leader counts for an earlier term; a follower learns of one', () => {
+    const rule = new OwnTermCommits();
+    rule.elected('r1.1', 4);
+    expect(rule.committed('r1.1', 4, 3, 4)).toBeNull();
+    expect(rule.committed('r2.1', 4, 2, 2)).toBeNull();
+    expect(rule.committed('r1.1', 3, 2, 2)).toBeNull();
+    expect(rule.committed('r1.1', 4, 2, 2)).toBe(
+      'r1.1 leads term 4 and committed up to entry 2 of term 2',
+    );
+  });
+
+  it('transfer fence: a proposal is accepted before the transfer is over or given up', () => {
+    const rule = new TransferFence();
+    const accepted = 'r1.1 accepted a proposal while it hands over to r2.1';
+    expect(rule.accepted('r1.1')).toBeNull();
+    rule.transfer('r1.1', 'started', 'r2.1');
+    expect(rule.accepted('r1.1')).toBe(accepted);
+    expect(rule.accepted('r2.1')).toBeNull();
+    rule.transfer('r1.1', 'sent', 'r2.1');
+    expect(rule.accepted('r1.1')).toBe(accepted);
+    rule.transfer('r1.1', 'abandoned', 'r2.1');
+    expect(rule.accepted('r1.1')).toBeNull();
+    rule.transfer('r1.1', 'started', 'r2.1');
+    rule.over('r1.1');
+    expect(rule.accepted('r1.1')).toBeNull();
   });
 
   it('log matching: same index and term with other bytes, or behind another term', () => {
@@ -166,10 +210,65 @@ describe('sim: invariants: mirror', () => {
 
   it('retry pacing: two requests closer than 2 s, scaled and read in ticks', () => {
     const rule = new RetryPacing(0.05);
+    const asked = (member: string, life: number, atMs: number): string | null => {
+      const finding = rule.asked(member, life, atMs);
+      rule.closed(member, life);
+      return finding;
+    };
+    expect(asked('r1.1', 1, 1_000)).toBeNull();
+    expect(asked('r2.1', 1, 1_001)).toBeNull();
+    expect(asked('r1.1', 2, 1_002)).toBeNull();
+    expect(asked('r1.1', 1, 1_080)).toBeNull();
+    expect(asked('r1.1', 1, 1_159)).toBe('r1.1 asked again after 79 ms');
+  });
+
+  it('retry pacing: two requests in flight; a restart forgets its own', () => {
+    const rule = new RetryPacing(0.05);
     expect(rule.asked('r1.1', 1, 1_000)).toBeNull();
-    expect(rule.asked('r2.1', 1, 1_001)).toBeNull();
-    expect(rule.asked('r1.1', 2, 1_002)).toBeNull();
-    expect(rule.asked('r1.1', 1, 1_080)).toBeNull();
-    expect(rule.asked('r1.1', 1, 1_159)).toBe('r1.1 asked again after 79 ms');
+    expect(rule.asked('r1.1', 2, 2_000)).toBeNull();
+    expect(rule.asked('r1.1', 2, 3_000)).toBe('r1.1 asked again while an opening was in flight');
+    rule.closed('r1.1', 2);
+    expect(rule.asked('r1.1', 2, 4_000)).toBeNull();
+  });
+
+  it('refusal restores: cursor, delivery number and lag; to the last of a store that refused', () => {
+    const standing = { cursor: { seq: 5, deliverySeq: 3 }, lag: 7, storeLast: 4 };
+    const after = (
+      change: Partial<{ seq: number; deliverySeq: number; lag: number; storeLast: number }>,
+      cause: 'skipRefused' | 'mismatch' = 'skipRefused',
+    ): string | null => {
+      const rule = new RefusalRestores();
+      const { storeLast = 4, lag = 7, ...cursor } = change;
+      expect(rule.begins('r1.1', { ...standing, storeLast })).toBeNull();
+      rule.refused('r1.1', 'skips 6..15');
+      const back = rule.rolledBack('r1.1', { to: { ...standing.cursor, ...cursor }, lag, cause });
+      expect(rule.begins('r1.1', standing)).toBeNull();
+      return back;
+    };
+    const text = (at: string, expected = 'cursor 5, delivery 3, lag 7'): string =>
+      `r1.1 stands at ${at} after skips 6..15 was refused, not at ${expected}`;
+    expect(after({})).toBeNull();
+    expect(after({ seq: 15 })).toBe(text('cursor 15, delivery 3, lag 7'));
+    expect(after({ deliverySeq: 4 })).toBe(text('cursor 5, delivery 4, lag 7'));
+    expect(after({ lag: 6 })).toBe(text('cursor 5, delivery 3, lag 6'));
+    expect(after({ storeLast: 8 })).toBeNull();
+    expect(after({ seq: 8, storeLast: 8 }, 'mismatch')).toBeNull();
+    expect(after({ storeLast: 8 }, 'mismatch')).toBe(
+      text('cursor 5, delivery 3, lag 7', 'cursor 8, delivery 3, lag 7'),
+    );
+  });
+
+  it('refusal restores: work goes on without a rollback; a restart forgets it', () => {
+    const rule = new RefusalRestores();
+    const standing = { cursor: { seq: 5, deliverySeq: 3 }, lag: 7, storeLast: 4 };
+    const other = { to: standing.cursor, lag: 0, cause: 'mismatch' } as const;
+    expect(rule.rolledBack('r1.1', other)).toBeNull();
+    for (const restarts of [true, false]) {
+      expect(rule.begins('r1.1', standing)).toBeNull();
+      rule.refused('r1.1', 'skips 6..15');
+      if (restarts) rule.started('r1.1');
+    }
+    expect(rule.begins('r1.1', standing)).toBe('r1.1 went on although skips 6..15 was refused');
+    expect(rule.begins('r1.1', standing)).toBeNull();
   });
 });

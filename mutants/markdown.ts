@@ -1,0 +1,52 @@
+/** docs/mutants.md, as the command writes it. */
+import { WAITING_MUTANTS } from './catalogue.js';
+import type { Outcome } from './outcome.js';
+import { tableMarkdown } from './table.js';
+
+export function markdownOf(
+  outcomes: readonly Outcome[],
+  { seeds, bases }: { readonly seeds: number; readonly bases: number },
+): string {
+  const hunted = outcomes.filter(({ script }) => script !== null);
+  const tried = outcomes.filter(({ script }) => script === null);
+  const waiting = WAITING_MUTANTS.map(
+    ({ id, title, source, waitsFor }) => `- ${id}: ${title} (${source}). Waits for ${waitsFor}.`,
+  );
+  const sources = outcomes.map(({ id, source }) => `- ${id}: ${source}`);
+  return `${[
+    '# Mutants',
+    '',
+    'Known bugs, each put into a copy of the build by an edit of its text (`mutants/`), and what',
+    'notices them. Written by the command; the figures are what it measured:',
+    '',
+    '```',
+    `npm run mutants -- --seeds ${seeds} --bases ${bases} --markdown > docs/mutants.md`,
+    '```',
+    '',
+    '## Found by the swarm',
+    '',
+    `Drawn runs are played until a check fails, ${bases} times from other seeds, up to ${seeds}`,
+    'seeds each (more where a mutant says so). *seeds* and *CPU s*: to the first kill, median and',
+    '95th percentile; seeds are the same on every machine, CPU seconds are of one. *script*: faults',
+    'and fates of messages in the shortest script known by hand. *by*: what failed first; `not`',
+    'marks what is no kill. `replica assertion` is an error that the replica itself threw: the',
+    'mutant ran into one of its own checks. A fault of the simulator is never a kill.',
+    '',
+    tableMarkdown(hunted),
+    '',
+    '## Found by a named test',
+    '',
+    'Bugs of the checks themselves (H), and bugs that a second line of defence hides from every',
+    'run. The test named runs on the mutated build and must fail.',
+    '',
+    tableMarkdown(tried),
+    '',
+    '## Waiting',
+    '',
+    ...waiting,
+    '',
+    '## Where they were seen',
+    '',
+    ...sources,
+  ].join('\n')}\n`;
+}

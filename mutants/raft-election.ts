@@ -1,0 +1,199 @@
+/** Classic bugs of raft, elections and terms: who may lead, who may vote. */
+import type { SwarmMutant } from './types.js';
+
+const BALLOT = 'src/raft/ballot.js';
+const ELECTION = 'src/raft/election.js';
+const RAFT = 'src/raft/raft.js';
+const STATE = 'src/raft/state.js';
+
+/** What two leaders of one term lead to, whichever comes first. */
+const TWO_LEADERS = [
+  'election safety',
+  'one consumer',
+  'log matching',
+  'committed immutable',
+  'committed on quorum',
+  'leader completeness',
+  'state machine safety',
+  'replica assertion',
+];
+
+export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
+  {
+    id: 'M1',
+    title: 'a vote that arrives twice is counted twice',
+    source: 'akka-raft issue 45',
+    edits: [
+      {
+        file: BALLOT,
+        find: 'if (this.#granted.has(member) || this.#refused.has(member))\n            return;',
+        replace: 'while (this.#granted.has(member)) member += "+";',
+      },
+    ],
+    fires: TWO_LEADERS,
+    script: 2,
+  },
+  {
+    id: 'M2',
+    title: 'a vote of an earlier term is counted',
+    source: 'akka-raft issues 46 and 47',
+    edits: [
+      {
+        file: ELECTION,
+        find: 'if (reply.granted && reply.term !== ballot.term)\n        return;',
+        replace: '',
+      },
+      {
+        file: RAFT,
+        find: 'if (message.term < state.term)',
+        replace: "if (message.term < state.term && message.type !== 'voteReply')",
+      },
+    ],
+    fires: TWO_LEADERS,
+    script: 3,
+  },
+  {
+    id: 'M3',
+    title: 'a candidate that becomes a follower in its term forgets its vote',
+    source: 'akka-raft issue 56; CCF issue 5891; camunda issue 5356',
+    edits: [
+      {
+        file: STATE,
+        find: 'this.outbox.forgetAcknowledgement();\n        this.ballot = null;',
+        replace: 'if (this.role === "candidate") this.vote = null;\n        this.ballot = null;',
+      },
+    ],
+    fires: ['monotonic', ...TWO_LEADERS],
+    script: 2,
+  },
+  {
+    id: 'M4a',
+    title: 'a vote is answered before it is durable',
+    source: 'akka-raft issue 62',
+    edits: [
+      {
+        file: ELECTION,
+        find: "sendAfterPersist({\n        type: 'voteReply'",
+        replace: "sendNow({\n        type: 'voteReply'",
+      },
+    ],
+    fires: ['durable answers', 'monotonic', ...TWO_LEADERS],
+    script: 1,
+  },
+  {
+    id: 'M4b',
+    title: 'the vote is not written at all',
+    source: 'akka-raft issue 62',
+    edits: [
+      {
+        file: 'src/raft/durability.js',
+        find: 'return { ticket, term, vote, entries };',
+        replace: 'return { ticket, term, vote: null, entries };',
+      },
+    ],
+    fires: ['durable answers', 'monotonic', ...TWO_LEADERS],
+    script: 1,
+  },
+  {
+    id: 'M7a',
+    title: 'half of the votes elect',
+    source: 'openraft d60f1e85 (a quorum one too small)',
+    edits: [
+      {
+        file: BALLOT,
+        find: 'Math.floor(voters / 2) + 1',
+        replace: 'Math.ceil(voters / 2)',
+      },
+    ],
+    fires: TWO_LEADERS,
+    script: 1,
+  },
+  {
+    id: 'M12a',
+    title: 'the longer log wins a vote, whatever its last term',
+    source: 'openraft a48a3282',
+    edits: [
+      {
+        file: ELECTION,
+        find: 'lastTerm > log.lastTerm || (lastTerm === log.lastTerm && lastIndex >= log.lastIndex)',
+        replace: 'lastIndex >= log.lastIndex',
+      },
+    ],
+    fires: ['leader completeness', 'committed immutable', 'replica assertion'],
+    script: 4,
+  },
+  {
+    id: 'M12b',
+    title: 'the later last term wins a vote, whatever the length',
+    source: 'openraft a48a3282',
+    edits: [
+      {
+        file: ELECTION,
+        find: 'lastTerm > log.lastTerm || (lastTerm === log.lastTerm && lastIndex >= log.lastIndex)',
+        replace: 'lastTerm >= log.lastTerm',
+      },
+    ],
+    fires: ['leader completeness', 'committed immutable', 'replica assertion'],
+    script: 1,
+  },
+  {
+    id: 'M13',
+    title: 'a leader ignores a later term in a reply',
+    source: 'akka-raft issue 46; nats-server TestNRGAEFromOldLeader',
+    edits: [
+      {
+        file: RAFT,
+        find: "const fromLeader = message.type === 'append'",
+        replace:
+          "if (message.type === 'appendReply' || message.type === 'heartbeatReply') return;\n" +
+          "        const fromLeader = message.type === 'append'",
+      },
+    ],
+    fires: ['catch-up', 'committed on quorum', 'replica assertion'],
+    script: 2,
+  },
+  {
+    id: 'M25a',
+    title: "a refused candidate restarts the voter's time-out",
+    source: 'nats-server TestNRGUnsuccessfulVoteRequestDoesntResetElectionTimer',
+    edits: [
+      {
+        file: ELECTION,
+        find: 'const granted = mayVoteFor(state, asked) && isUpToDate(state, asked);',
+        replace:
+          'const granted = mayVoteFor(state, asked) && isUpToDate(state, asked);\n' +
+          '    state.timer.restart();',
+      },
+    ],
+    fires: ['catch-up'],
+    script: 2,
+  },
+  {
+    id: 'M25b',
+    title: 'all members have the same election time-out',
+    source: 'raft paper, section 5.2; etcd FollowersElectionTimeoutNonconflict',
+    edits: [
+      {
+        file: 'src/raft/timer.js',
+        find: "this.#prng.between('election', electionTicksMin, electionTicksMax)",
+        replace: 'electionTicksMin',
+      },
+    ],
+    fires: ['catch-up'],
+    script: 1,
+  },
+  {
+    id: 'M26',
+    title: 'a leader that no majority answers never steps down',
+    source: 'etcd TestLeaderStepdownWhenQuorumLost',
+    edits: [
+      {
+        file: 'src/raft/leadership.js',
+        find: 'return answered * 2 > peers.length + 1;',
+        replace: 'return true;',
+      },
+    ],
+    fires: ['catch-up'],
+    script: 1,
+  },
+];

@@ -1,0 +1,44 @@
+/** Outcomes as a table: aligned for a terminal, or as Markdown. */
+import type { Outcome } from './outcome.js';
+
+const HEAD = ['mutant', 'bug', 'killed', 'seeds', 'CPU s', 'script', 'by'];
+
+function rowOf({ id, title, state, killed, bases, seeds, cpuMs, script, by, other }: Outcome) {
+  const rate = bases === 0 ? '-' : `${killed}/${bases}`;
+  const spread = (
+    figures: { readonly median: number; readonly p95: number } | null,
+    text: (value: number) => string,
+  ): string => (figures === null ? '-' : `${text(figures.median)} / ${text(figures.p95)}`);
+  return [
+    id,
+    title,
+    state === 'killed' ? rate : `${rate} ${state}`,
+    spread(seeds, String),
+    spread(cpuMs, (ms) => (ms / 1_000).toFixed(2)),
+    script === null ? '-' : String(script),
+    [...Object.entries(by), ...Object.entries(other).map(([name, n]) => [`not ${name}`, n])]
+      .map(([name, times]) => (bases === 1 ? String(name) : `${name} ${times}`))
+      .join(', '),
+  ];
+}
+
+export function tableText(outcomes: readonly Outcome[]): string {
+  const rows = [HEAD, ...outcomes.map(rowOf)];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function tableMarkdown(outcomes: readonly Outcome[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const rows = outcomes
+    .map(rowOf)
+    .map((row) => line(row.map((cell) => cell.replaceAll('|', '\\|'))));
+  return [line(HEAD), line(HEAD.map(() => '---')), ...rows].join('\n');
+}
