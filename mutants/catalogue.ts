@@ -1,14 +1,20 @@
 /** All mutants, and those that wait for what they would break. */
+import { CASE_MUTANTS } from './cases.js';
+import { MIRROR_MUTANTS } from './mirror.js';
+import { PULL_8152_MUTANTS } from './pull-8152.js';
 import { RAFT_ELECTION_MUTANTS } from './raft-election.js';
 import { RAFT_LOG_MUTANTS } from './raft-log.js';
-import type { SwarmMutant, TestedMutant, WaitingMutant } from './types.js';
+import type { SwarmMutant, WaitingMutant } from './types.js';
 
 export const SWARM_MUTANTS: readonly SwarmMutant[] = [
   ...RAFT_ELECTION_MUTANTS,
   ...RAFT_LOG_MUTANTS,
+  ...MIRROR_MUTANTS,
+  ...PULL_8152_MUTANTS,
+  ...CASE_MUTANTS,
 ];
 
-export const TESTED_MUTANTS: readonly TestedMutant[] = [];
+export { TESTED_MUTANTS } from './tested.js';
 
 export const WAITING_MUTANTS: readonly WaitingMutant[] = [
   {
@@ -46,6 +52,12 @@ export const WAITING_MUTANTS: readonly WaitingMutant[] = [
     title: 'the vote of a removed member counts',
     source: 'nats-server TestNRGRemovedPeerVoteDoesNotElectLeader',
     waitsFor: 'changes of membership',
+  },
+  {
+    id: 'H6',
+    title: 'a shrunk script shows another violation than the one that was shrunk',
+    source: 'jepsen and shuttle: a smaller history with another anomaly',
+    waitsFor: 'the shrinker',
   },
   {
     id: 'X9',

@@ -1,6 +1,6 @@
 /**
- * Leader Append-Only: a leader never overwrites or removes entries of its log, it only appends. Raft
- * paper, figure 3 and section 5.3.
+ * Leader Append-Only: a leader never overwrites or removes entries of its log, it only appends.
+ * Raft paper, figure 3 and section 5.3.
  */
 import type { Slot } from '../../base/member.js';
 import type { Finding } from './types.js';

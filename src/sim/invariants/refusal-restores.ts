@@ -1,7 +1,8 @@
 /**
  * Whatever refuses a proposal, cursor, delivery number and lag are afterwards what they were before
  * the delivery, and the opening is closed. Where the store itself refused what it already holds,
- * the cursor goes to the store's last. docs/mirror.md, rules 4 and 6; nats-server pull request 8152.
+ * the cursor goes to the store's last. docs/mirror.md, rules 4 and 6; nats-server pull request
+ * 8152.
  */
 import type { Member } from '../../base/member.js';
 import type { MirrorCause, MirrorCursor } from '../../mirror/types.js';

@@ -1,7 +1,7 @@
 /**
- * A member asks for an opening at most once in 2 s (scaled), and not while an earlier one is open or
- * asked for. nats-server stream.go, sourceConsumerRetryThreshold and setupMirrorConsumer. Times are
- * of the member's own clock, which it reads in ticks.
+ * A member asks for an opening at most once in 2 s (scaled), and not while an earlier one is open
+ * or asked for. nats-server stream.go, sourceConsumerRetryThreshold and setupMirrorConsumer. Times
+ * are of the member's own clock, which it reads in ticks.
  */
 import { MIRROR_GATE_MS, TICK_MS } from '../../base/limits.js';
 import type { Member } from '../../base/member.js';

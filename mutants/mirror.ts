@@ -1,0 +1,121 @@
+/** Bugs of the mirror and of applying: what reaches a store, in what order, how often. */
+import type { SwarmMutant } from './types.js';
+
+const OPENING = 'src/mirror/opening.js';
+const REPLICA = 'src/replica/replica.js';
+const STORE = 'src/stream/store.js';
+
+/** What a copy that is not the origin's shows as. */
+const UNLIKE_ORIGIN = [
+  'applied in place',
+  'state machine safety',
+  'catch-up',
+  'mirror: lost',
+  'mirror: phantom',
+  'mirror: corrupt',
+  'mirror: reordered',
+  'mirror: duplicated',
+  'replica assertion',
+];
+
+export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
+  {
+    id: 'X1',
+    title: 'messages behind a gap are numbered anew',
+    source: 'docs/mirror.md: same sequences, gaps at the same places',
+    edits: [
+      {
+        file: OPENING,
+        find: 'return this.#beginSkip(seq - 1, false);',
+        replace: 'return this.#takeNext(seq, seq - 1);',
+      },
+      {
+        file: STORE,
+        find: 'expectedOf(view, at) !== before + count',
+        replace: 'expectedOf(view, at) < before + count',
+      },
+    ],
+    fires: UNLIKE_ORIGIN,
+    script: 0,
+  },
+  {
+    id: 'X2',
+    title: 'a message is skipped when the consumer is made again',
+    source: 'nats-server stream.go, setupMirrorConsumer (start sequence)',
+    edits: [
+      {
+        file: OPENING,
+        find: 'this.startSeq = last + 1;',
+        replace: 'this.startSeq = last + (opening.generation > 1 ? 2 : 1);',
+      },
+    ],
+    fires: UNLIKE_ORIGIN,
+    script: 1,
+  },
+  {
+    id: 'X3',
+    title: 'what the store has seen already is applied again',
+    source: 'nats-server pull request 8045',
+    edits: [{ file: STORE, find: 'if (end <= this.#last) {', replace: 'if (end < 0) {' }],
+    fires: UNLIKE_ORIGIN,
+    script: 2,
+  },
+  {
+    id: 'X4',
+    title: 'an origin that starts beyond the mirror stalls it',
+    source: 'nats-server TestJetStreamStalledMirrorsAfterExpire',
+    edits: [
+      {
+        file: 'src/mirror/answer.js',
+        find: 'if (startsAfter < context.startSeq - 1) {',
+        replace: 'if (startsAfter !== context.startSeq - 1) {',
+      },
+    ],
+    fires: UNLIKE_ORIGIN,
+    script: 1,
+  },
+  {
+    id: 'X6',
+    title: 'a restart loses the last entry of the journal',
+    source: 'docs/replica.md: recovery; nats-server pull request 7620 (log boundaries)',
+    edits: [
+      {
+        file: 'src/raft/state.js',
+        find: 'journal?.entries ?? []',
+        replace: '(journal?.entries ?? []).slice(0, -1)',
+      },
+    ],
+    fires: ['leader completeness', 'committed immutable', 'committed on quorum', ...UNLIKE_ORIGIN],
+    script: 1,
+  },
+  {
+    id: 'X7',
+    title: 'entries are applied before they are committed',
+    source: 'raft paper, figure 2',
+    edits: [
+      {
+        file: REPLICA,
+        find: 'const end = Math.min(log.commit, log.durableIndex);',
+        replace: 'const end = log.durableIndex;',
+      },
+    ],
+    fires: ['monotonic', ...UNLIKE_ORIGIN],
+    script: 0,
+  },
+  {
+    id: 'X8',
+    title: 'followers apply the commands of an entry otherwise than the leader',
+    source: 'raft paper, section 2: deterministic state machines',
+    edits: [
+      {
+        file: REPLICA,
+        find: 'this.store.apply(entry.bytes, entry.count)',
+        replace:
+          "this.store.apply(entry.bytes, this.#log.role === 'leader' " +
+          '? entry.count : Math.min(entry.count, 1))',
+      },
+    ],
+    fires: UNLIKE_ORIGIN,
+    script: 0,
+  },
+];
