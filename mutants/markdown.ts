@@ -9,15 +9,15 @@ export function markdownOf(
 ): string {
   const hunted = outcomes.filter(({ script }) => script !== null);
   const tried = outcomes.filter(({ script }) => script === null);
-  const waiting = WAITING_MUTANTS.map(
-    ({ id, title, source, waitsFor }) => `- ${id}: ${title} (${source}). Waits for ${waitsFor}.`,
-  );
+  const waiting = WAITING_MUTANTS.map(({ id, title, source, waitsFor }) => {
+    return `- ${id}: ${title} (${source}). Waits for ${waitsFor}.`;
+  });
   const sources = outcomes.map(({ id, source }) => `- ${id}: ${source}`);
   return `${[
     '# Mutants',
     '',
-    'Known bugs, each put into a copy of the build by an edit of its text (`mutants/`), and what',
-    'notices them. Written by the command; the figures are what it measured:',
+    'Known bugs, each put into a copy of the build by an edit of its text (`mutants/`), and',
+    'what notices them. Written by the command; the figures are what it measured:',
     '',
     '```',
     `npm run mutants -- --seeds ${seeds} --bases ${bases} --markdown > docs/mutants.md`,
@@ -27,10 +27,10 @@ export function markdownOf(
     '',
     `Drawn runs are played until a check fails, ${bases} times from other seeds, up to ${seeds}`,
     'seeds each (more where a mutant says so). *seeds* and *CPU s*: to the first kill, median and',
-    '95th percentile; seeds are the same on every machine, CPU seconds are of one. *script*: faults',
-    'and fates of messages in the shortest script known by hand. *by*: what failed first; `not`',
-    'marks what is no kill. `replica assertion` is an error that the replica itself threw: the',
-    'mutant ran into one of its own checks. A fault of the simulator is never a kill.',
+    '95th percentile; seeds are the same on every machine, CPU seconds are of one. *script*:',
+    'faults and fates of messages in the shortest script known by hand. *by*: what failed first;',
+    '`not` marks what is no kill. `replica assertion` is an error that the replica itself threw:',
+    'the mutant ran into one of its own checks. A fault of the simulator is never a kill.',
     '',
     tableMarkdown(hunted),
     '',

@@ -23,7 +23,6 @@ function swallowedOn(id: string, path: 'direct' | 'range' | 'entries'): SwarmMut
     ],
     fires: SWALLOWED,
     script: 1,
-    within: 2_000,
   };
 }
 
@@ -47,7 +46,6 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['refusal restores'],
     script: 1,
-    within: 2_000,
   },
   {
     id: 'P2b',

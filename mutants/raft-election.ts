@@ -18,6 +18,9 @@ const TWO_LEADERS = [
   'replica assertion',
 ];
 
+const UP_TO_DATE =
+  'lastTerm > log.lastTerm || (lastTerm === log.lastTerm && lastIndex >= log.lastIndex)';
+
 export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
   {
     id: 'M1',
@@ -115,7 +118,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     edits: [
       {
         file: ELECTION,
-        find: 'lastTerm > log.lastTerm || (lastTerm === log.lastTerm && lastIndex >= log.lastIndex)',
+        find: UP_TO_DATE,
         replace: 'lastIndex >= log.lastIndex',
       },
     ],
@@ -129,7 +132,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     edits: [
       {
         file: ELECTION,
-        find: 'lastTerm > log.lastTerm || (lastTerm === log.lastTerm && lastIndex >= log.lastIndex)',
+        find: UP_TO_DATE,
         replace: 'lastTerm >= log.lastTerm',
       },
     ],

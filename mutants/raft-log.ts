@@ -135,7 +135,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['durable answers', ...UNLIKE_LOGS],
     script: 2,
-    within: 2_000,
   },
   {
     id: 'M15a',

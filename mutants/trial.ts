@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MutatedBuild } from './build.js';
 import type { Trial } from './outcome.js';
-import type { TestedMutant } from './types.js';
+import type { Edit, TestedMutant } from './types.js';
 
 interface TestReport {
   readonly testResults: readonly {
@@ -15,33 +15,58 @@ interface TestReport {
   }[];
 }
 
-/** A test that breaks before it begins, or titles that are nobody's, are no kill. */
+/** What the test says of the build as it is, by test and titles: it is asked once. */
+const controls = new Map<string, Promise<Said>>();
+
+interface Said {
+  readonly result: 'passed' | 'failed' | 'nothing';
+  readonly text: string;
+}
+
+/** Only what passes on the build as it is and fails on the mutated one is a kill. */
 export async function trial(mutant: TestedMutant, signal: AbortSignal): Promise<Trial> {
-  using build = new MutatedBuild(mutant.edits);
+  const key = `${mutant.test} ${mutant.titled}`;
+  const control = controls.get(key) ?? ask(mutant, [], signal);
+  controls.set(key, control);
+  const before = await control;
+  if (before.result !== 'passed') {
+    const text = `${mutant.test} as it is: ${before.result}: ${before.text}`;
+    return { mutant, result: 'trouble', text };
+  }
+  const { result, text } = await ask(mutant, mutant.edits, signal);
+  if (result === 'failed') return { mutant, result: 'killed', text };
+  return result === 'passed'
+    ? { mutant, result: 'survived', text: null }
+    : { mutant, result: 'trouble', text };
+}
+
+/** A test that breaks before it begins, or titles that are nobody's, say nothing. */
+async function ask(
+  { test, titled }: TestedMutant,
+  edits: readonly Edit[],
+  signal: AbortSignal,
+): Promise<Said> {
+  using build = new MutatedBuild(edits);
   build.addTests();
   const report = join(build.root, 'report.json');
-  await vitest(build.root, signal, [
-    mutant.test,
-    ...['-t', mutant.titled, '--reporter=json', `--outputFile=${report}`],
-  ]);
-  const trouble = (text: string): Trial => ({ mutant, result: 'trouble', text });
-  if (signal.aborted) return trouble('out of time');
+  const reporter = ['--reporter=json', `--outputFile=${report}`];
+  await vitest(build.root, signal, [test, '-t', titled, ...reporter]);
+  if (signal.aborted) return { result: 'nothing', text: 'out of time' };
   let found: TestReport;
   try {
     found = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
   } catch {
-    return trouble(`${mutant.test} left no report`);
+    return { result: 'nothing', text: `${test} left no report` };
   }
   const tests = found.testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = tests.find(({ status }) => status === 'failed');
   if (failed !== undefined) {
-    const text = failed.failureMessages[0]?.split('\n')[0] ?? null;
-    return { mutant, result: 'killed', text };
+    return { result: 'failed', text: failed.failureMessages[0]?.split('\n')[0] ?? '' };
   }
-  if (!tests.some(({ status }) => status === 'passed')) {
-    return trouble(`${mutant.test} has no test titled ${mutant.titled}`);
-  }
-  return { mutant, result: 'survived', text: null };
+  const some = tests.some(({ status }) => status === 'passed');
+  return some
+    ? { result: 'passed', text: '' }
+    : { result: 'nothing', text: `${test} has no test titled ${titled}` };
 }
 
 function vitest(root: string, signal: AbortSignal, args: readonly string[]): Promise<void> {
