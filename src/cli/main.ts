@@ -5,6 +5,7 @@ import { toErrorData } from '../base/errors.js';
 import { EXIT, EXIT_USAGE } from '../verdict/types.js';
 import { scenarioJsonSchema } from '../scenario/schema.js';
 import { addMergeCommand } from './merge.js';
+import { addReplayCommand } from './replay.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
 
@@ -16,6 +17,7 @@ const program = new Command('lockstep')
 addRunCommand(program);
 addSweepCommand(program);
 addMergeCommand(program);
+addReplayCommand(program);
 program
   .command('schema')
   .description('print the JSON Schema of scenario files')

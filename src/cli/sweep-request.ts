@@ -6,6 +6,7 @@ import type { SweepSubject } from '../sim/seeds.js';
 import type { SweepAsked } from '../verdict/sweep.js';
 import { quoted } from './replay-command.js';
 import { madeOrigin } from '../scenario/origins.js';
+import type { ShrinkRequest } from './replay-files.js';
 import { planOf } from './run.js';
 import { version } from './version.js';
 
@@ -24,6 +25,8 @@ export interface SweepFlags {
   readonly json?: boolean;
   readonly junit?: string;
   readonly outDir?: string;
+  readonly shrink?: boolean;
+  readonly shrinkLimit: string;
 }
 
 export interface SweepRequest {
@@ -31,6 +34,8 @@ export interface SweepRequest {
   readonly subject: SweepSubject;
   readonly cores: number;
   readonly shard: Shard | null;
+  /** Null: what fails is told as it was drawn. */
+  readonly shrink: ShrinkRequest | null;
 }
 
 /** The `index`-th of `of`, from 1. */
@@ -63,6 +68,7 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
     cores,
     shard,
     subject,
+    shrink: shrinkOf(scenario, flags),
     asked: {
       version: version(),
       scenario: scenario ?? null,
@@ -90,6 +96,13 @@ function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubjec
     throw refused('--conditions: only for a scenario file; drawn runs draw theirs');
   }
   return { kind: 'drawn', beyondQuorum: beyondQuorum === true };
+}
+
+function shrinkOf(scenario: string | undefined, flags: SweepFlags): ShrinkRequest | null {
+  const limitMs = parsePositiveDuration('--shrink-limit', flags.shrinkLimit);
+  if (flags.shrink !== true) return null;
+  if (scenario === undefined) return { dir: flags.outDir ?? '.lockstep', limitMs };
+  throw refused('--shrink: only for drawn runs; a scenario is a file already');
 }
 
 function shardOf(text: string, seeds: number | null): Shard {

@@ -4,6 +4,7 @@ import { renderSweep } from '../report/sweep.js';
 import { seedsOf, sweep } from '../sim/sweep.js';
 import { isFinding, SweepTally, type SweepEnd, type SweepSummary } from '../verdict/sweep.js';
 import { EXIT } from '../verdict/types.js';
+import { withReplays } from './replay-files.js';
 import { SweepFiles } from './sweep-files.js';
 import { SweepProgress } from './sweep-progress.js';
 import { replaySeed, sweepRequest, type SweepFlags, type SweepRequest } from './sweep-request.js';
@@ -28,10 +29,12 @@ export function addSweepCommand(program: Command): void {
     .option('--check-determinism', 'play every seed twice, in two threads and orders')
     .option('--beyond-quorum', 'allow faults beyond what the cluster tolerates')
     .option('--shard <i/n>', 'only these of the seeds: 3/16 is the third of sixteen shards')
+    .option('--shrink', 'make the first failed seeds small and write replay files of them')
+    .option('--shrink-limit <duration>', 'for each of them, at most', '30s')
     .option('--scaling', 'measure the same seeds on one core first')
     .option('--json', 'print the summary alone')
     .option('--junit <file>', 'write a JUnit report there')
-    .option('--out-dir <dir>', 'keep the summary and the events of failed seeds there')
+    .option('--out-dir <dir>', 'keep summary, events and replay files of failed seeds there')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(async (scenario: string | undefined, flags: SweepFlags) => {
@@ -44,8 +47,10 @@ async function runSweep(scenario: string | undefined, flags: SweepFlags): Promis
   const files = new SweepFiles(flags);
   const keepGoing = flags.keepGoing === true;
   const play = (cores: number): Promise<SweepSummary> => once({ ...request, cores }, keepGoing);
-  const { cores } = request;
-  const summary = flags.scaling === true ? await scaled(play, cores) : await play(cores);
+  const { cores, shrink } = request;
+  const played = flags.scaling === true ? await scaled(play, cores) : await play(cores);
+  const say = (line: string): boolean => process.stderr.write(`${line}\n`);
+  const summary = shrink === null ? played : await withReplays(played, shrink, say);
   await files.ended(summary, request.subject);
   const text = flags.json === true ? `${JSON.stringify(summary)}\n` : renderSweep(summary);
   process.stdout.write(text);

@@ -58,9 +58,12 @@ function expectation(issue: Issue, found: unknown): string {
     case 'invalid_union':
       return ownText(issue) ?? branches(issue.errors, found).join(' or ');
     case 'too_small':
+      if (issue.origin === 'number') return issue.message;
       return issue.origin === 'array' ? 'a list of at least one' : 'text of at least one letter';
+    case 'too_big':
+      return issue.message;
     case 'invalid_format':
-      return 'text in one line';
+      return issue.message.startsWith('Invalid') ? 'text in one line' : issue.message;
     default:
       return `what belongs there (${plain(issue.message)})`;
   }

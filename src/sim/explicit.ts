@@ -4,12 +4,11 @@
  * drawn, each by its own label, so that they do not move when an event is left out.
  */
 import type { Hasher } from '../base/hasher.js';
+import type { SeedFailure } from '../verdict/sweep.js';
 import type { Conditions, LinkConditions } from './conditions.js';
 import type { LinkFate } from './fates.js';
 import { faultId, type SwarmPlan } from './swarm.js';
-import { runSwarm, type SwarmReport } from './swarm-run.js';
-
-export type Failure = NonNullable<SwarmReport['failure']>;
+import { runSwarm } from './swarm-run.js';
 
 /**
  * The same run with every fault named and, if it still comes to the same, every fate stated.
@@ -18,7 +17,7 @@ export type Failure = NonNullable<SwarmReport['failure']>;
  */
 export async function explicitPlan(
   plan: SwarmPlan,
-  failure: Failure,
+  failure: SeedFailure,
   hasher: Hasher,
 ): Promise<SwarmPlan> {
   const named = {
@@ -33,7 +32,7 @@ export async function explicitPlan(
 }
 
 /** The verdict and the property are the same; of a fault of lockstep itself also its text. */
-export function failsAlike(failure: Failure | null, expected: Failure): boolean {
+export function failsAlike(failure: SeedFailure | null, expected: SeedFailure): boolean {
   if (failure === null) return false;
   const { verdict, property, text } = failure;
   if (verdict !== expected.verdict || property !== expected.property) return false;

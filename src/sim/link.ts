@@ -20,7 +20,7 @@ export interface LinkFates {
   readonly name: string;
   readonly given: readonly LinkFate[];
   /** Given or drawn. */
-  readonly onFate?: ((fate: LinkFate) => void) | undefined;
+  readonly onFate?: ((fate: LinkFate, atMs: number) => void) | undefined;
 }
 
 export class SimLink<T> {
@@ -150,6 +150,6 @@ export class SimLink<T> {
 
   #tell(fate: FateKind, byUs: number): void {
     const { name, onFate } = this.#fates;
-    onFate?.({ link: name, nth: this.#sent, fate, byUs });
+    onFate?.({ link: name, nth: this.#sent, fate, byUs }, this.#agenda.nowMs);
   }
 }

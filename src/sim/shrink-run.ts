@@ -1,6 +1,7 @@
 /** Shrinks a failing run by playing it: what comes out was played twice and failed alike. */
 import type { Hasher } from '../base/hasher.js';
-import { explicitPlan, failsAlike, type Failure } from './explicit.js';
+import type { SeedFailure } from '../verdict/sweep.js';
+import { explicitPlan, failsAlike } from './explicit.js';
 import { eventsOf, shrink, type ShrinkEnd } from './shrink.js';
 import type { SwarmPlan } from './swarm.js';
 import { runSwarm } from './swarm-run.js';
@@ -8,7 +9,7 @@ import { runSwarm } from './swarm-run.js';
 export interface ShrunkRun {
   readonly plan: SwarmPlan;
   /** Of the shrunk plan. */
-  readonly failure: Failure;
+  readonly failure: SeedFailure;
   /** Faults and fates, before and after. */
   readonly events: { readonly from: number; readonly to: number };
   readonly candidates: number;

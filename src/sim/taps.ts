@@ -29,7 +29,7 @@ export type Crossing = Crossed & {
 export interface Taps {
   readonly onCrossing?: ((crossing: Crossing) => void) | undefined;
   /** A fate of a message struck, given or drawn. */
-  readonly onFate?: ((fate: LinkFate) => void) | undefined;
+  readonly onFate?: ((fate: LinkFate, atMs: number) => void) | undefined;
   /** Told of every draw of the world. */
   readonly onDraw?: OnDraw | undefined;
 }

@@ -35,7 +35,8 @@ export type RunEventBody =
   | {
       readonly kind: 'fault';
       readonly id: string;
-      readonly fault: FaultKind;
+      /** Its kind: one of a scenario, or of a drawn run. */
+      readonly fault: string;
       readonly slot: Slot | null;
       readonly state: 'requested' | 'installed' | 'skipped' | 'indeterminate' | 'healed';
       readonly reason?: string;
@@ -106,7 +107,7 @@ export function canonicalText(value: unknown): string {
 /** The body of what a driver reported. @param faults  the kind of each fault, by its id */
 export function bodyOf(
   event: ClusterEvent,
-  faults: ReadonlyMap<string, FaultKind>,
+  faults: ReadonlyMap<string, string>,
 ): RunEventBody | null {
   if (event.kind === 'replica') return { ...event.event, slot: event.slot };
   const { atMs: _atMs, ...body } = event;

@@ -1,0 +1,97 @@
+/** Replay files on disk: the ones that a sweep leaves behind, and the one that is played again. */
+import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { toErrorData, usageError } from '../base/errors.js';
+import { loadHasher, type Hasher } from '../base/hasher.js';
+import { encodeReplay, parseReplay, replayFileName, type ReplayFile } from '../sim/replay-file.js';
+import { shrinkRun } from '../sim/shrink-run.js';
+import { drawSwarm } from '../sim/swarm.js';
+import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
+import { quoted } from './replay-command.js';
+import { openIn } from './run-files.js';
+import { version } from './version.js';
+
+export interface ShrinkRequest {
+  /** Where the files go. */
+  readonly dir: string;
+  /** Milliseconds for each seed. */
+  readonly limitMs: number;
+}
+
+/** Of a sweep that goes on after failures, the first few: one fault often fails many seeds. */
+const SHRUNK_MAX = 3;
+
+/**
+ * Shrinks the failed seeds of a sweep of drawn runs and writes them down; in the summary that comes
+ * back their replay is the file. The others keep theirs.
+ *
+ * @param onText  told in one line how small each became
+ */
+export async function withReplays(
+  summary: SweepSummary,
+  request: ShrinkRequest,
+  onText: (line: string) => void,
+): Promise<SweepSummary> {
+  const hasher = await loadHasher();
+  const failed: FailedSeed[] = [];
+  let shrunk = 0;
+  for (const each of summary.failed) {
+    const replay = shrunk < SHRUNK_MAX && canShrink(each);
+    if (replay) shrunk++;
+    const command = replay ? await writeReplay(each.seed, hasher, request, onText) : null;
+    failed.push(command === null ? each : { ...each, replay: command });
+  }
+  return { ...summary, failed };
+}
+
+/** A run that is not the same twice, or that ends its thread, cannot be played to find a smaller. */
+function canShrink({ verdict, property }: FailedSeed): boolean {
+  return verdict === 'harness' ? property === 'harness' : true;
+}
+
+/** The command that plays the file; null: the seed does not fail here. */
+async function writeReplay(
+  seed: number,
+  hasher: Hasher,
+  { dir, limitMs }: ShrinkRequest,
+  onText: (line: string) => void,
+): Promise<string | null> {
+  const untilMs = performance.now() + limitMs;
+  const isOver = (): boolean => performance.now() >= untilMs;
+  const shrunk = await shrinkRun(drawSwarm(seed), hasher, isOver);
+  if (shrunk === null) return null;
+  const { failure, events, candidates, end, plan } = shrunk;
+  const name = replayFileName(failure, seed);
+  const replay: ReplayFile = {
+    format: 1,
+    lockstep: version(),
+    about: `seed ${seed}: ${failure.property}`,
+    expect: failure.verdict,
+    failure,
+    shrunk: { ...events, candidates, end },
+    plan,
+  };
+  const file = openIn(dir, name);
+  writeSync(file, encodeReplay(replay));
+  closeSync(file);
+  const size = `${events.from} events to ${events.to} after ${candidates} candidates`;
+  onText(`seed ${seed}: shrunk from ${size}${LIMITS[end]}`);
+  return `lockstep replay ${quoted(join(dir, name))}`;
+}
+
+const LIMITS = {
+  minimal: '',
+  candidates: ', not to the end: too many candidates',
+  time: ', not to the end: --shrink-limit',
+} as const;
+
+/** Errors: usage, in one line. */
+export function readReplay(path: string): ReplayFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw usageError('replay', path, `a file that can be read (${toErrorData(error).message})`);
+  }
+  return parseReplay(text, path);
+}
