@@ -5,7 +5,7 @@ import { toErrorData, usageError } from '../base/errors.js';
 import { loadHasher, type Hasher } from '../base/hasher.js';
 import { encodeReplay, parseReplay, replayFileName, type ReplayFile } from '../sim/replay-file.js';
 import { shrinkRun } from '../sim/shrink-run.js';
-import { drawSwarm } from '../sim/swarm.js';
+import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
 import { quoted } from './replay-command.js';
 import { openIn } from './run-files.js';
@@ -38,29 +38,32 @@ export async function withReplays(
   for (const each of summary.failed) {
     const replay = shrunk < SHRUNK_MAX && canShrink(each);
     if (replay) shrunk++;
-    const command = replay ? await writeReplay(each.seed, hasher, request, onText) : null;
+    const command = replay
+      ? await writeReplay(drawSwarm(each.seed), hasher, request, onText)
+      : null;
     failed.push(command === null ? each : { ...each, replay: command });
   }
   return { ...summary, failed };
 }
 
-/** A run that is not the same twice, or that ends its thread, cannot be played to find a smaller. */
+/** A run that is not the same twice, or that ends its thread, cannot be shrunk by playing it. */
 function canShrink({ verdict, property }: FailedSeed): boolean {
   return verdict === 'harness' ? property === 'harness' : true;
 }
 
-/** The command that plays the file; null: the seed does not fail here. */
-async function writeReplay(
-  seed: number,
+/** The command that plays the file; null: the plan does not fail here. */
+export async function writeReplay(
+  plan: SwarmPlan,
   hasher: Hasher,
   { dir, limitMs }: ShrinkRequest,
   onText: (line: string) => void,
 ): Promise<string | null> {
   const untilMs = performance.now() + limitMs;
   const isOver = (): boolean => performance.now() >= untilMs;
-  const shrunk = await shrinkRun(drawSwarm(seed), hasher, isOver);
+  const shrunk = await shrinkRun(plan, hasher, isOver);
   if (shrunk === null) return null;
-  const { failure, events, candidates, end, plan } = shrunk;
+  const { seed } = plan;
+  const { failure, events, candidates, end } = shrunk;
   const name = replayFileName(failure, seed);
   const replay: ReplayFile = {
     format: 1,
@@ -69,12 +72,12 @@ async function writeReplay(
     expect: failure.verdict,
     failure,
     shrunk: { ...events, candidates, end },
-    plan,
+    plan: shrunk.plan,
   };
   const file = openIn(dir, name);
   writeSync(file, encodeReplay(replay));
   closeSync(file);
-  const size = `${events.from} events to ${events.to} after ${candidates} candidates`;
+  const size = `${events.from} faults and fates to ${events.to} after ${candidates} candidates`;
   onText(`seed ${seed}: shrunk from ${size}${LIMITS[end]}`);
   return `lockstep replay ${quoted(join(dir, name))}`;
 }

@@ -55,8 +55,8 @@ const schema: z.ZodType<ReplayFile> = z.strictObject({
 
 /** The name that a file for this failure gets: `replay-log-matching-17.json`. */
 export function replayFileName({ property }: SeedFailure, seed: number): string {
-  const word = property.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-  return `replay-${word}-${seed}.json`;
+  const words = property.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return `replay-${[...words, seed].join('-')}.json`;
 }
 
 /** Text -> replay. `name` is the file's in errors. Errors: usage, one line. */

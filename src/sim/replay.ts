@@ -45,7 +45,7 @@ export async function playReplay(
   hasher: Hasher,
   until: string | null = null,
 ): Promise<Replayed> {
-  const transcript = new Transcript();
+  const transcript = new Transcript(plan);
   const events: ClusterEvent[] = [];
   const onEvent = (event: ClusterEvent): void => {
     transcript.onEvent(event);

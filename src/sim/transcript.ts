@@ -6,6 +6,7 @@
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { LinkFate } from './fates.js';
 import { eventWords, isSignOfLife, wordsOf } from './speech.js';
+import { faultId, type SwarmFault, type SwarmPlan } from './swarm.js';
 import type { Crossing, Taps } from './taps.js';
 
 export interface TranscriptLine {
@@ -24,8 +25,13 @@ export function fateId({ link, nth }: LinkFate): string {
 
 export class Transcript {
   readonly lines: TranscriptLine[] = [];
+  readonly #faults: ReadonlyMap<string, string>;
   readonly #told = new Map<string, string>();
   #events = 0;
+
+  constructor({ faults }: Pick<SwarmPlan, 'faults'>) {
+    this.#faults = new Map(faults.map((fault, at) => [faultId(fault, at), actionWords(fault)]));
+  }
 
   /** Events so far. */
   get events(): number {
@@ -38,7 +44,7 @@ export class Transcript {
   };
 
   readonly onEvent = (event: ClusterEvent): void => {
-    const text = clusterWords(event);
+    const text = clusterWords(event, this.#faults);
     const id = event.kind === 'fault' ? event.id : null;
     if (text !== null) this.#add(event.atMs, text, id);
     this.#events++;
@@ -65,7 +71,7 @@ export class Transcript {
   }
 }
 
-function clusterWords(event: ClusterEvent): string | null {
+function clusterWords(event: ClusterEvent, faults: ReadonlyMap<string, string>): string | null {
   switch (event.kind) {
     case 'replica': {
       const words = eventWords(event.event);
@@ -73,8 +79,8 @@ function clusterWords(event: ClusterEvent): string | null {
     }
     case 'fault': {
       const whom = event.slot === null ? '' : ` at ${event.slot}`;
-      const reason = event.reason === undefined ? '' : `: ${event.reason}`;
-      return `fault ${event.id}${whom} ${event.state}${reason}`;
+      const reason = event.reason === undefined ? '' : `, ${event.reason}`;
+      return `fault ${event.id}, ${faults.get(event.id)!}${whom}: ${event.state}${reason}`;
     }
     case 'violation':
       return `violated: ${event.property}: ${event.slot ?? 'cluster'}: ${event.text}`;
@@ -91,6 +97,13 @@ function clusterWords(event: ClusterEvent): string | null {
     case 'progress':
       return null;
   }
+}
+
+/** `isolate (way both, forMs 319)`. */
+function actionWords({ action }: SwarmFault): string {
+  const { kind, ...rest } = action;
+  const parts = Object.entries(rest).map(([name, value]) => `${name} ${String(value)}`);
+  return parts.length === 0 ? kind : `${kind} (${parts.join(', ')})`;
 }
 
 /** Time in milliseconds, to the microsecond, then the line. */
