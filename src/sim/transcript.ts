@@ -94,6 +94,8 @@ function clusterWords(event: ClusterEvent, faults: ReadonlyMap<string, string>):
       return `${event.who}  late by ${event.byMs} ms`;
     case 'harness':
       return `lockstep failed: ${event.reason}`;
+    case 'note':
+      return `origin  ${event.text}`;
     case 'progress':
       return null;
   }
