@@ -33,13 +33,14 @@ export async function withReplays(
   onText: (line: string) => void,
 ): Promise<SweepSummary> {
   const hasher = await loadHasher();
+  const { beyondQuorum } = summary.asked;
   const failed: FailedSeed[] = [];
   let shrunk = 0;
   for (const each of summary.failed) {
     const replay = shrunk < SHRUNK_MAX && canShrink(each);
     if (replay) shrunk++;
     const command = replay
-      ? await writeReplay(drawSwarm(each.seed), hasher, request, onText)
+      ? await writeReplay(drawSwarm(each.seed, { beyondQuorum }), hasher, request, onText)
       : null;
     failed.push(command === null ? each : { ...each, replay: command });
   }

@@ -69,10 +69,11 @@ function textOf(path: string, file: ReplayFile, replayed: Replayed, most: number
   const { summary } = replayed;
   const left = Math.max(0, replayed.lines.length - most);
   const lines = replayed.lines.slice(left);
-  const skip = plan.replicas === 1 ? '' : `, election ${plan.election}`;
+  const cluster =
+    plan.replicas === 1 ? '1 replica' : `${plan.replicas} replicas, election ${plan.election}`;
   return [
     printable(about),
-    `on sim, seed ${plan.seed}, ${plan.replicas} replicas${skip}, skip ${plan.skip}`,
+    `on sim, seed ${plan.seed}, ${cluster}, skip ${plan.skip}`,
     '',
     ...(left > 0 ? [`… ${left} lines before these`] : []),
     ...lines.map((line) => printable(renderLine(line))),

@@ -5,8 +5,9 @@
 import * as z from 'zod';
 import type { Conditions, LinkConditions } from './conditions.js';
 import type { LinkFate } from './fates.js';
-import type { Tuning } from './node.js';
-import type { SwarmAction, SwarmFault, SwarmPlan } from './swarm.js';
+import type { LoadShape, Tuning } from './node.js';
+import { ANSWER_FAULTS, DELIVERY_FAULTS, FALSEHOODS, MOMENTS } from './swarm-draws.js';
+import type { SwarmAction, SwarmFault, SwarmPlan } from './swarm-plan.js';
 
 const REPLICAS_MAX = 9;
 /** Longer than any run: a larger number is a slip. */
@@ -50,31 +51,48 @@ const conditions: z.ZodType<Conditions> = z.strictObject({
 const forMs = timeMs;
 const restartMs = timeMs;
 const times = count;
+const way = z.enum(['both', 'in', 'out']);
+
+/** A kind of fault with its parameters. */
+function kindOf<K extends string, S extends z.core.$ZodLooseShape>(kind: K, shape: S) {
+  return z.strictObject({ kind: z.literal(kind), ...shape });
+}
 
 const action: z.ZodType<SwarmAction> = z.discriminatedUnion(
   'kind',
   [
-    z.strictObject({
-      kind: z.literal('stepDown'),
+    kindOf('failPropose', { times, code: z.enum(['overrun', 'writeFailed']) }),
+    kindOf('dropConsumer', {}),
+    kindOf('stepDown', {
       to: z.union([z.literal('best'), z.null(), position], 'best, null or a position'),
     }),
-    z.strictObject({ kind: z.literal('freeze'), forMs }),
-    z.strictObject({ kind: z.literal('kill'), restartMs }),
-    z.strictObject({ kind: z.literal('killAll'), restartMs }),
-    z.strictObject({ kind: z.literal('failWrite'), restartMs }),
-    z.strictObject({ kind: z.literal('isolate'), way: z.enum(['both', 'in', 'out']), forMs }),
-    z.strictObject({ kind: z.literal('partition'), mask: whole(0, 511), forMs }),
-    z.strictObject({
-      kind: z.literal('failPropose'),
-      times,
-      code: z.enum(['overrun', 'writeFailed']),
-    }),
-    z.strictObject({ kind: z.literal('dropConsumer') }),
-    z.strictObject({ kind: z.literal('cutOrigin'), forMs }),
-    z.strictObject({ kind: z.literal('refuseOpening'), times }),
-    z.strictObject({ kind: z.literal('loseDeliveries'), times }),
-    z.strictObject({ kind: z.literal('repeatDeliveries'), times }),
-    z.strictObject({ kind: z.literal('stallOrigin'), forMs }),
+    kindOf('flap', {}),
+    kindOf('freeze', { forMs }),
+    kindOf('kill', { restartMs }),
+    kindOf('killAll', { restartMs }),
+    kindOf('wipe', {}),
+    kindOf('failWrite', { restartMs }),
+    kindOf('failSync', { restartMs }),
+    kindOf('slowDisk', { writeUs: timeUs, forMs }),
+    kindOf('isolate', { way, forMs }),
+    kindOf('partition', { mask: whole(0, 511), way: z.enum(['both', 'out']), forMs }),
+    kindOf('topology', { shape: z.enum(['ring', 'bridge', 'spurs']), shift: position, forMs }),
+    kindOf('clog', { way, forMs }),
+    kindOf('echo', { times, afterMs: timeMs }),
+    kindOf('falsify', { how: z.enum(FALSEHOODS), forMs }),
+    kindOf('misorder', {}),
+    kindOf('cutOrigin', { forMs }),
+    kindOf('clogOrigin', { forMs }),
+    kindOf('refuseOpening', { times }),
+    kindOf('spoilAnswer', { how: z.enum(ANSWER_FAULTS), times }),
+    kindOf('spoilDelivery', { how: z.enum(DELIVERY_FAULTS), times }),
+    kindOf('delayAnswer', { times, byMs: timeMs }),
+    kindOf('loseDeliveries', { times }),
+    kindOf('repeatDeliveries', { times }),
+    kindOf('stallOrigin', { forMs }),
+    kindOf('delete', { first: whole(1), last: whole(1) }),
+    kindOf('expire', { count, times, everyMs: timeMs }),
+    kindOf('recreate', { messages: count }),
   ],
   'a kind of fault',
 );
@@ -82,6 +100,7 @@ const action: z.ZodType<SwarmAction> = z.discriminatedUnion(
 const fault: z.ZodType<SwarmFault> = z.strictObject({
   id: line.exactOptional(),
   atMs: timeMs,
+  when: z.enum(MOMENTS).exactOptional(),
   target: z.union([z.literal('leader'), position], 'leader or a position'),
   action,
 });
@@ -114,6 +133,13 @@ const tuning: z.ZodType<Tuning> = z.strictObject({
   window: z.strictObject({ messages: count, bytes: count, recordBytes: count }).exactOptional(),
 });
 
+const load: z.ZodType<LoadShape> = z.strictObject({
+  heldBack: whole(0, 1e9),
+  burst: z.union([z.null(), z.strictObject({ messages: count, everyMs: timeMs })]),
+  sizeMax: whole(0, 1e9),
+  headersEvery: count,
+});
+
 export const swarmPlanSchema: z.ZodType<SwarmPlan> = z.strictObject({
   seed: whole(0),
   replicas: whole(1, REPLICAS_MAX),
@@ -121,6 +147,7 @@ export const swarmPlanSchema: z.ZodType<SwarmPlan> = z.strictObject({
   skip: z.enum(['entries', 'range']),
   timeScale: z.number('a number').min(0.001, 'a number from 0.001').max(10, 'a number up to 10'),
   tuning: tuning.exactOptional(),
+  load: load.exactOptional(),
   origin: z.strictObject({
     kind: z.literal('synthetic'),
     messages: count,
@@ -133,4 +160,6 @@ export const swarmPlanSchema: z.ZodType<SwarmPlan> = z.strictObject({
   fates: z.array(fate).exactOptional(),
   safetyMs: timeMs,
   core: z.array(position),
+  sentinelAfterMs: timeMs.exactOptional(),
+  beyondQuorum: z.boolean().exactOptional(),
 });

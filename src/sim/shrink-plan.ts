@@ -135,6 +135,12 @@ function* shorterPhase(plan: SwarmPlan): Generator<SwarmPlan> {
 }
 
 function* simplerCluster(plan: SwarmPlan): Generator<SwarmPlan> {
+  const { tuning, load, sentinelAfterMs = 0, ...rest } = plan;
+  const withLoad = load === undefined ? rest : { ...rest, load };
+  if (tuning !== undefined) yield { ...withLoad, sentinelAfterMs };
+  const withTuning = tuning === undefined ? rest : { ...rest, tuning };
+  if (load !== undefined) yield { ...withTuning, sentinelAfterMs };
+  if (sentinelAfterMs > 0) yield { ...plan, sentinelAfterMs: 0 };
   const everybody = Array.from({ length: plan.replicas }, (_, at) => at);
   if (plan.core.length < plan.replicas) yield { ...plan, core: everybody };
   if (plan.election !== 'both') return;
@@ -150,9 +156,11 @@ function* simplerFaults(plan: SwarmPlan): Generator<SwarmPlan> {
   }
 }
 
-/** One member instead of all, one direction instead of both, a role instead of a position. */
+/** A time instead of a moment, one member instead of all, one direction instead of both, a role. */
 function* simplerThan(fault: SwarmFault, { replicas }: SwarmPlan): Generator<SwarmFault> {
+  const { when, ...atOnce } = fault;
   const { target, action } = fault;
+  if (when !== undefined) yield atOnce;
   if (action.kind === 'killAll') yield { ...fault, action: { ...action, kind: 'kill' } };
   if (action.kind === 'isolate' && action.way === 'both') {
     yield { ...fault, action: { ...action, way: 'in' } };
@@ -171,8 +179,8 @@ function* simplerThan(fault: SwarmFault, { replicas }: SwarmPlan): Generator<Swa
   if (target !== 'leader') yield { ...fault, target: 'leader' };
 }
 
-/** What is not a measure of a fault's strength, but says whom it concerns. */
-const NAMES: ReadonlySet<string> = new Set(['to', 'mask', 'position']);
+/** What is no measure of a fault's strength, but says whom or what it concerns. */
+const NAMES: ReadonlySet<string> = new Set(['to', 'mask', 'shift', 'first', 'last']);
 
 function* weakerFaults(plan: SwarmPlan): Generator<SwarmPlan> {
   for (const [at, fault] of plan.faults.entries()) {

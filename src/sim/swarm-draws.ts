@@ -55,7 +55,7 @@ export const KINDS = Object.keys(CHANCES) as SwarmKind[];
 const FAULTS_MAX = 14;
 const FAULTS_MAX_BEYOND = 40;
 
-const MOMENTS: readonly SwarmMoment[] = [
+export const MOMENTS: readonly SwarmMoment[] = [
   'skipInFlight',
   'elected',
   'transferred',
@@ -68,7 +68,7 @@ const MOMENTS: readonly SwarmMoment[] = [
   'appendUnsynced',
   'openingRequested',
 ];
-const ANSWER_FAULTS: readonly AnswerFault[] = [
+export const ANSWER_FAULTS: readonly AnswerFault[] = [
   'noIdentity',
   'noStart',
   'noLast',
@@ -77,8 +77,8 @@ const ANSWER_FAULTS: readonly AnswerFault[] = [
   'beyondLast',
   'tooLarge',
 ];
-const DELIVERY_FAULTS: readonly DeliveryFault[] = ['cut', 'count', 'noNumber', 'noPending'];
-const FALSEHOODS: readonly Falsehood[] = [
+export const DELIVERY_FAULTS: readonly DeliveryFault[] = ['cut', 'count', 'noNumber', 'noPending'];
+export const FALSEHOODS: readonly Falsehood[] = [
   'leader',
   'leads',
   'termAhead',

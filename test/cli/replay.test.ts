@@ -15,18 +15,19 @@ const hasher = await loadHasher();
 const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** A core that has no majority, and a fault that has nothing to do with it. */
+/** A message that no mirror can store, and a fault that has nothing to do with it. */
 const STALLS: SwarmPlan = {
   seed: 9,
   replicas: 3,
   election: 'timers',
   skip: 'entries',
   timeScale: 0.01,
-  origin: { kind: 'synthetic', messages: 90, size: 8, rate: 100, gaps: [] },
+  origin: { kind: 'synthetic', messages: 90, size: 800, rate: 100, gaps: [] },
   conditions: CALM,
   faults: [{ atMs: 300, target: 'leader', action: { kind: 'dropConsumer' } }],
   safetyMs: 400,
-  core: [2],
+  core: [0, 1, 2],
+  tuning: { preVote: true, checkQuorum: true, limits: { recordBytesMax: 100 } },
 };
 const path = join(dir, 'replay-catch-up-9.json');
 
@@ -67,7 +68,8 @@ describe('cli: replay', () => {
       const property = at === 0 ? 'one consumer' : 'determinism';
       return { seed: 3 + at, verdict, property, text: '', replay: `lockstep sweep ${at}` };
     }) as SweepSummary['failed'];
-    const summary = { verdict: 'violated', failed } as SweepSummary;
+    const asked = { beyondQuorum: false };
+    const summary = { verdict: 'violated', failed, asked } as unknown as SweepSummary;
     const told: string[] = [];
     const request = { dir, limitMs: 1_000 };
     expect(await withReplays(summary, request, (text) => told.push(text))).toEqual(summary);
@@ -80,7 +82,7 @@ describe('cli: replay', () => {
     expect(code).toBe(3);
     expect(lines.slice(0, 3)).toEqual([
       'seed 9: catch-up',
-      'on sim, seed 9, 3 replicas, election timers, skip entries',
+      'on sim, seed 9, 1 replica, skip entries',
       '',
     ]);
     expect(lines[3]).toMatch(/^… \d+ lines before these$/);
@@ -101,7 +103,7 @@ describe('cli: replay', () => {
     const read = (name: string): string => readFileSync(join(kept, name), 'utf8');
     expect(JSON.parse(read('summary.json'))).toEqual(summary);
     expect(read('events.ndjson').trimEnd().split('\n')).toHaveLength(4);
-    expect(read('transcript.txt')).toMatch(/^ +\d+\.\d{3} {2}r\d {2}follower, term 0 \(start\)\n/);
+    expect(read('transcript.txt')).toMatch(/^ +\d+\.\d{3} {2}r1 {2}leader, term 1 \(start\)\n/);
   });
 
   it('a file that says otherwise than the run: both are printed', () => {

@@ -53,7 +53,12 @@ const LARGE: SwarmPlan = {
     { id: 'd', atMs: 500, target: 2, action: { kind: 'stepDown', to: 4 } },
     { id: 'e', atMs: 600, target: 0, action: { kind: 'isolate', way: 'both', forMs: 250 } },
     { id: 'f', atMs: 700, target: 'leader', action: { kind: 'dropConsumer' } },
-    { id: 'g', atMs: 800, target: 4, action: { kind: 'partition', mask: 0b10010, forMs: 200 } },
+    {
+      id: 'g',
+      atMs: 800,
+      target: 4,
+      action: { kind: 'partition', mask: 0b10010, way: 'both', forMs: 200 },
+    },
     { id: 'h', atMs: 900, target: 0, action: { kind: 'killAll', restartMs: 640 } },
   ],
   safetyMs: 1_200,
@@ -248,9 +253,16 @@ async function refusedLater(plan: SwarmPlan): Promise<boolean> {
   return found;
 }
 
+/** The first message is one that no mirror can store: it stops there. */
+const BLOCKED: SwarmPlan = {
+  ...LARGE,
+  origin: { ...LARGE.origin, size: 800, gaps: [] },
+  tuning: { preVote: true, checkQuorum: true, limits: { recordBytesMax: 100 } },
+};
+
 describe('sim: shrink: runs', () => {
   it('a drawn run with its fates stated gives the same events, byte for byte', async () => {
-    const plan = { ...LARGE, core: [1] };
+    const plan = BLOCKED;
     const { failure } = await runSwarm(plan, hasher);
     expect(failure).toMatchObject({ verdict: 'stalled' });
     const stated = await explicitPlan(plan, failure!, hasher);
@@ -262,13 +274,15 @@ describe('sim: shrink: runs', () => {
     expect(await linesOf(stated)).toEqual(await linesOf(plan));
   });
 
-  it('a core without a majority -> no event at all is needed', async () => {
-    const shrunk = await shrinkRun({ ...LARGE, replicas: 3, faults: [], core: [1] }, hasher);
+  it('a message that no mirror can store -> no event at all is needed', async () => {
+    const shrunk = await shrinkRun(BLOCKED, hasher);
     expect(shrunk).toMatchObject({
       failure: { verdict: 'stalled', property: 'catch-up' },
       events: { to: 0 },
       end: 'minimal',
+      plan: { replicas: 1, conditions: CALM, tuning: BLOCKED.tuning, fates: [] },
     });
+    expect(shrunk!.events.from).toBeGreaterThan(8);
   });
 
   it('a refusal behind a change of leader -> one fault for each, nothing else', async () => {
