@@ -96,6 +96,7 @@ function clusterWords(event: ClusterEvent, faults: ReadonlyMap<string, string>):
       return `lockstep failed: ${event.reason}`;
     case 'note':
       return `origin  ${event.text}`;
+    case 'due':
     case 'progress':
       return null;
   }
