@@ -34,7 +34,13 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     id: 'M6',
     title: 'the quorum index is taken from unsorted match indices',
     source: 'akka-raft issue 42; openraft pull request 1802',
-    edits: [{ file: REPLICATION, find: 'held.sort();', replace: '' }],
+    edits: [
+      {
+        file: REPLICATION,
+        find: 'for (; at > 0 && rising[at - 1] > value; at--)',
+        replace: 'for (; false; at--)',
+      },
+    ],
     fires: UNLIKE_LOGS,
     script: 0,
   },
@@ -45,8 +51,8 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     edits: [
       {
         file: REPLICATION,
-        find: 'held[Math.floor((held.length - 1) / 2)]',
-        replace: 'held[Math.floor(held.length / 2)]',
+        find: 'held[Math.floor((size - 1) / 2)]',
+        replace: 'held[Math.floor(size / 2)]',
       },
     ],
     fires: UNLIKE_LOGS,
@@ -143,8 +149,8 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     edits: [
       {
         file: REPLICATION,
-        find: 'held[held.length - 1] = this.#state.durability.index;',
-        replace: 'held[held.length - 1] = this.#state.log.lastIndex;',
+        find: 'insert(held, 0, this.#state.durability.index)',
+        replace: 'insert(held, 0, this.#state.log.lastIndex)',
       },
     ],
     fires: UNLIKE_LOGS,
