@@ -142,9 +142,17 @@ export class ThreadCluster implements RunningCluster {
     if (this.#conducting !== null) clearInterval(this.#conducting);
     await this.#originWorker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS });
     const living = this.#replicas.filter(({ alive }) => alive);
-    await Promise.all(
-      living.map(({ worker }) => worker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS })),
-    );
+    await Promise.all(living.map((replica) => this.#haltReplica(replica)));
+  }
+
+  /** A member that a fault is about to end may end first: it is no longer one of the living. */
+  async #haltReplica({ worker, ending }: ReplicaHandle): Promise<void> {
+    try {
+      await worker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS });
+    } catch (error) {
+      if (ending === null) throw error;
+      await worker.terminate();
+    }
   }
 
   pause(ms: number): Promise<void> {
@@ -173,8 +181,8 @@ export class ThreadCluster implements RunningCluster {
 
   async lastSeen(): Promise<ReadonlyMap<string, number>> {
     const seen = new Map<string, number>();
-    for (const { alive, worker } of this.#replicas) {
-      if (!alive) continue;
+    for (const { alive, ending, worker } of this.#replicas) {
+      if (!alive || ending !== null) continue;
       const pairs = await worker.call('lastSeen', [], { deadlineMs: CALL_DEADLINE_MS });
       for (const [fault, value] of pairs) seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
     }
