@@ -80,13 +80,15 @@ function chosen(only: string | undefined): ReadonlySet<string> {
 
 function shown(
   outcomes: readonly Outcome[],
-  { json, markdown }: Flags,
+  { json, markdown, timeLimit }: Flags,
   played: { readonly seeds: number; readonly bases: number },
 ): string {
   if (json === true) {
     return `${JSON.stringify({ schema: 1, ...played, outcomes, waiting: WAITING_MUTANTS })}\n`;
   }
-  return markdown === true ? markdownOf(outcomes, played) : `${tableText(outcomes)}\n`;
+  return markdown === true
+    ? markdownOf(outcomes, { ...played, timeLimit })
+    : `${tableText(outcomes)}\n`;
 }
 
 function exitOf(outcomes: readonly Outcome[], wanted: number): number {

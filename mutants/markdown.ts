@@ -1,17 +1,29 @@
 /** docs/mutants.md, as the command writes it. */
-import { WAITING_MUTANTS } from './catalogue.js';
+import { SWARM_MUTANTS, TESTED_MUTANTS, WAITING_MUTANTS } from './catalogue.js';
 import type { Outcome } from './outcome.js';
 import { tableMarkdown } from './table.js';
 
+interface Played {
+  readonly seeds: number;
+  readonly bases: number;
+  readonly timeLimit?: string | undefined;
+}
+
 export function markdownOf(
   outcomes: readonly Outcome[],
-  { seeds, bases }: { readonly seeds: number; readonly bases: number },
+  { seeds, bases, timeLimit }: Played,
 ): string {
-  const hunted = outcomes.filter(({ script }) => script !== null);
+  const limit = timeLimit === undefined ? '' : ` --time-limit ${timeLimit}`;
+  const hunted = outcomes.filter(({ script, state }) => script !== null && state !== 'trouble');
   const tried = outcomes.filter(({ script }) => script === null);
   const waiting = WAITING_MUTANTS.map(({ id, title, source, waitsFor }) => {
     return `- ${id}: ${title} (${source}). Waits for ${waitsFor}.`;
   });
+  const unplayed = [...SWARM_MUTANTS, ...TESTED_MUTANTS]
+    .filter(
+      ({ id }) => !outcomes.some((outcome) => outcome.id === id && outcome.state !== 'trouble'),
+    )
+    .map(({ id, title, source }) => `- ${id}: ${title} (${source})`);
   const sources = outcomes.map(({ id, source }) => `- ${id}: ${source}`);
   return `${[
     '# Mutants',
@@ -20,7 +32,7 @@ export function markdownOf(
     'what notices them. Written by the command; the figures are what it measured:',
     '',
     '```',
-    `npm run mutants -- --seeds ${seeds} --bases ${bases} --markdown > docs/mutants.md`,
+    `npm run mutants -- --seeds ${seeds} --bases ${bases}${limit} --markdown > docs/mutants.md`,
     '```',
     '',
     '## Found by the swarm',
@@ -40,6 +52,12 @@ export function markdownOf(
     'run. The test named runs on the mutated build and must fail.',
     '',
     tableMarkdown(tried),
+    '',
+    '## Not played',
+    '',
+    'Time ran out before these; nothing is known of them from this run.',
+    '',
+    ...unplayed,
     '',
     '## Waiting',
     '',
