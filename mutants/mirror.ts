@@ -77,7 +77,7 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
   {
     id: 'X6',
     title: 'a restart loses the last entry of the journal',
-    source: 'docs/replica.md: recovery; nats-server pull request 7620 (log boundaries)',
+    source: 'nats-server pull request 7620 (log boundaries)',
     edits: [
       {
         file: 'src/raft/state.js',
