@@ -2,8 +2,10 @@
 import { Option, type Command } from 'commander';
 import { renderSweep } from '../report/sweep.js';
 import { seedsOf, sweep } from '../sim/sweep.js';
+import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import { isFinding, SweepTally, type SweepEnd, type SweepSummary } from '../verdict/sweep.js';
 import { EXIT } from '../verdict/types.js';
+import { describeSwarm } from './drawn-text.js';
 import { withReplays } from './replay-files.js';
 import { SweepFiles } from './sweep-files.js';
 import { SweepProgress } from './sweep-progress.js';
@@ -52,9 +54,19 @@ async function runSweep(scenario: string | undefined, flags: SweepFlags): Promis
   const say = (line: string): boolean => process.stderr.write(`${line}\n`);
   const summary = shrink === null ? played : await withReplays(played, shrink, say);
   await files.ended(summary, request.subject);
-  const text = flags.json === true ? `${JSON.stringify(summary)}\n` : renderSweep(summary);
+  const drawn = drawnOf(request);
+  const whole = drawn === null ? summary : { ...summary, drawn };
+  const drawnText = drawn === null ? '' : `${describeSwarm(drawn).join('\n')}\n\n`;
+  const text =
+    flags.json === true ? `${JSON.stringify(whole)}\n` : `${drawnText}${renderSweep(summary)}`;
   process.stdout.write(text);
   return EXIT[summary.verdict];
+}
+
+/** What a single seed drew; a run of many says what came of it. */
+function drawnOf({ subject, asked }: SweepRequest): SwarmPlan | null {
+  if (subject.kind !== 'drawn' || asked.seeds !== 1) return null;
+  return drawSwarm(asked.first, { beyondQuorum: asked.beyondQuorum });
 }
 
 /** The same seeds on one core, then on all; what ends the first one early ends both. */

@@ -126,10 +126,16 @@ export class SwarmFaults {
       this.#waiting.push({ id, fault });
       return;
     }
-    const { target } = fault;
-    const node = target === 'leader' ? this.#world.leader() : this.#world.nodes[target]!;
+    const node = this.#targetOf(fault);
     if (node === null) this.#tell(id, null, 'nobody leads at this moment');
     else this.#strike(fault, id, node, (order) => node.order(order));
+  }
+
+  /** Who is named does not matter to a fault that strikes the origin or all members. */
+  #targetOf({ target, action }: SwarmFault): SimNode | null {
+    const { nodes } = this.#world;
+    if (target !== 'leader') return nodes[target]!;
+    return this.#world.leader() ?? (isImpersonal(action) ? nodes[0]! : null);
   }
 
   #reached(moment: SwarmMoment, node: SimNode, between: boolean): void {
