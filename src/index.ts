@@ -2,10 +2,17 @@
 export { LockstepError, type ErrorCode, type ErrorData } from './base/errors.js';
 export { loadHasher, type Hasher } from './base/hasher.js';
 export { findServer, NatsServer, type ServerOptions } from './nats/server.js';
+export {
+  fault,
+  scenario,
+  type FaultOptions,
+  type FaultWords,
+  type ScenarioFields,
+} from './scenario/builder.js';
 export { parseScenario, planScenario, type ReadFile } from './scenario/parse.js';
 export { play, type PlayOptions, type PlayResult } from './scenario/play.js';
 export type { ClusterEvent, Driver, RunningCluster } from './scenario/driver.js';
-export type { Scenario } from './scenario/schema.js';
+export type { FaultText, Scenario } from './scenario/schema.js';
 export type { DriverName, FaultPlan, OriginPlan, Plan } from './scenario/types.js';
 export { simDriver } from './sim/driver.js';
 export { threadsDriver } from './threads/driver.js';

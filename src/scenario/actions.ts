@@ -13,7 +13,7 @@ const SLOW_DEFAULT_MS = 5;
 const RECREATED_MAX = 1_000_000;
 
 /** Parameters that belong to some kinds only. */
-const OWNERS: Readonly<Partial<Record<keyof FaultText, readonly FaultKind[]>>> = {
+const OWNERS = {
   to: ['stepDown'],
   for: [
     'freeze',
@@ -34,7 +34,12 @@ const OWNERS: Readonly<Partial<Record<keyof FaultText, readonly FaultKind[]>>> =
   loss: ['link'],
   duplicate: ['link'],
   reorder: ['link'],
-};
+} as const satisfies Readonly<Partial<Record<keyof FaultText, readonly FaultKind[]>>>;
+
+/** The parameters that a kind of fault takes. */
+export type ParameterOf<K extends FaultKind> = {
+  [P in keyof typeof OWNERS]: K extends (typeof OWNERS)[P][number] ? P : never;
+}[keyof typeof OWNERS];
 
 /** What a fault is read from: where it stands, and whom it can name. */
 export interface FaultSource {
@@ -95,7 +100,7 @@ export function planAction(source: FaultSource, kind: FaultKind): FaultAction {
 }
 
 function checkParameters({ where, fault }: FaultSource, kind: FaultKind): void {
-  for (const [parameter, owners] of Object.entries(OWNERS)) {
+  for (const [parameter, owners] of Object.entries<readonly FaultKind[]>(OWNERS)) {
     if (fault[parameter as keyof FaultText] !== undefined && !owners.includes(kind)) {
       const does = `${owners.join(', ')} ${owners.length === 1 ? 'does' : 'do'}`;
       throw usageError(`${where}.${parameter}`, kind, `a fault that takes it (${does})`);

@@ -8,7 +8,7 @@ import { planTriggers } from './triggers.js';
 import type { FaultKind, FaultPlan, MemberAction, Target } from './types.js';
 
 /** Kinds that strike one member, and whether that one has to lead. */
-const MEMBER_KINDS: Readonly<Record<MemberAction['kind'], 'leading' | 'any'>> = {
+const MEMBER_KINDS = {
   stepDown: 'leading',
   flap: 'leading',
   failPropose: 'leading',
@@ -17,7 +17,12 @@ const MEMBER_KINDS: Readonly<Record<MemberAction['kind'], 'leading' | 'any'>> = 
   failWrites: 'any',
   freeze: 'any',
   slow: 'any',
-};
+} as const satisfies Readonly<Record<MemberAction['kind'], 'leading' | 'any'>>;
+
+/** Kinds that only a leader can suffer. */
+export type LeadingKind = {
+  [K in MemberAction['kind']]: (typeof MEMBER_KINDS)[K] extends 'leading' ? K : never;
+}[MemberAction['kind']];
 
 /**
  * One fault as written; more than one plan when it strikes repeatedly, named `id`, `id#2`, `id#3`.

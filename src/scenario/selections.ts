@@ -4,21 +4,34 @@ import type { Slot } from '../base/member.js';
 import type { LinkSelection, Target } from './types.js';
 import { nearest } from './words.js';
 
-const LEADING: Readonly<Record<string, Target>> = { leader: { kind: 'leader' } };
-const MEMBERS: Readonly<Record<string, Target>> = {
+type Words<T> = Readonly<Record<string, T>>;
+
+const LEADING = { leader: { kind: 'leader' } } as const satisfies Words<Target>;
+const MEMBERS = {
   leader: { kind: 'leader' },
   follower: { kind: 'follower', which: 'first' },
   'follower:lagging': { kind: 'follower', which: 'lagging' },
   'follower:ahead': { kind: 'follower', which: 'ahead' },
   any: { kind: 'any' },
-};
+} as const satisfies Words<Target>;
 const WAYS = { isolate: 'both', from: 'from', to: 'to' } as const;
 const SELECTIONS = ['isolate:TARGET', 'from:TARGET', 'to:TARGET'];
-const WHOLE: Readonly<Record<string, LinkSelection>> = {
+const WHOLE = {
   'minority:with-leader': { kind: 'minority', withLeader: true },
   'minority:without-leader': { kind: 'minority', withLeader: false },
   all: { kind: 'all' },
-};
+} as const satisfies Words<LinkSelection>;
+
+/** A target as written, of faults that only a leader can suffer, and of those that any can. */
+export type LeadingText = keyof typeof LEADING | SlotText;
+export type MemberText = keyof typeof MEMBERS | SlotText;
+/** Links as written. */
+export type LinksText =
+  | keyof typeof WHOLE
+  | `${keyof typeof WAYS}:${MemberText}`
+  | `${SlotText}${string}/${SlotText}${string}`
+  | SlotText[][];
+type SlotText = `r${number}`;
 
 /** The target of a fault that only a leader can suffer. Errors: usage. */
 export function leadingTarget(where: string, word: string, slots: readonly Slot[]): Target {
@@ -34,7 +47,7 @@ function targetOf(
   where: string,
   word: string,
   slots: readonly Slot[],
-  known: Readonly<Record<string, Target>>,
+  known: Words<Target>,
 ): Target {
   if (slots.includes(word)) return { kind: 'slot', slot: word };
   if (Object.hasOwn(known, word)) return known[word]!;
@@ -53,7 +66,7 @@ export function linkSelection(
     const sides = raw.split('/').map((side) => side.split('+'));
     return sidesOf(where, sides, slots);
   }
-  if (Object.hasOwn(WHOLE, raw)) return WHOLE[raw]!;
+  if (Object.hasOwn(WHOLE, raw)) return WHOLE[raw as keyof typeof WHOLE];
   const [word = '', ...rest] = raw.split(':');
   if (Object.hasOwn(WAYS, word) && rest.length > 0) {
     const who = memberTarget(where, rest.join(':'), slots);
