@@ -1,4 +1,5 @@
 /** Scenarios drawn from a seed: some of all faults at drawn moments, within what is tolerated. */
+import { ORIGIN_WINDOW_MESSAGES } from '../../src/base/limits.js';
 import { createPrng, type Prng } from '../../src/base/prng.js';
 import { FAULT_KINDS } from '../../src/scenario/schema.js';
 import type { FaultKind } from '../../src/scenario/types.js';
@@ -68,12 +69,16 @@ export function mixedScenario(seed: number): Record<string, unknown> {
     ...triggerOf(prng.fork(`trigger ${at}`)),
   }));
   const isLast = prng.chance('recreate', 1, 10);
-  const recreated = { ...FAULTS.originRecreate(prng), at: '420ms' };
+  // Set off where more is left than the origin's window can have handed out by then.
+  const recreated = { ...FAULTS.originRecreate(prng), when: { applied: 5_000 } };
   return {
     ...{ version: 1, name: `mixed ${seed}`, seed, replicas: 5 },
     mirror: { skip: pick(prng, 'skip', ['entries', 'range']) },
     origin: {
-      synthetic: { messages: MESSAGES, rate: RATE, gaps: [{ after: 4_000, count: 25_000 }] },
+      synthetic: {
+        ...(isLast ? { messages: 3 * ORIGIN_WINDOW_MESSAGES } : { messages: MESSAGES, rate: RATE }),
+        gaps: [{ after: 4_000, count: 25_000 }],
+      },
     },
     faults: isLast ? [...faults, recreated] : faults,
     expect: { stallAtMost: '5s', mirror: isLast ? 'diverged' : 'running' },
