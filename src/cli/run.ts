@@ -119,11 +119,23 @@ export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
     return key in fields || (key === 'faults' && Number(index) >= ownCount);
   };
   const plan = planScenario(
-    { ...raw, ...fields, ...(lines.length === 0 ? {} : { faults }) },
+    {
+      ...(flags.origin === undefined ? raw : withoutState(raw)),
+      ...fields,
+      ...(lines.length === 0 ? {} : { faults }),
+    },
     (path) => (isFlag(path) ? 'flags' : where(path)),
     read,
   );
   return withConnection(plan, flags);
+}
+
+/** The end state that a scenario expects is that of its own origin. */
+function withoutState(raw: Record<string, unknown>): Record<string, unknown> {
+  const { expect } = raw;
+  if (!isObject(expect)) return raw;
+  const { state: _state, ...others } = expect;
+  return { ...raw, expect: others };
 }
 
 /** Credentials never become fields of a scenario: those are shown when they are refused. */

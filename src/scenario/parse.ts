@@ -11,6 +11,7 @@ import { issueError } from './issues.js';
 import { planOrigin } from './origins.js';
 import { scenarioSchema, type Scenario } from './schema.js';
 import { parseSource, readText, type ReadFile, type ScenarioSource, type Where } from './source.js';
+import type { StreamState } from '../stream/types.js';
 import type { DriverName, Plan } from './types.js';
 
 export type { ReadFile, ScenarioSource, Where } from './source.js';
@@ -87,6 +88,7 @@ function planOf(scenario: Scenario, readFile: ReadFile): Plan {
       stallAtMostMs: stallLimits('expect.stallAtMost', expect?.stallAtMost),
       covered: expect?.covered ?? [],
       mirror: expect?.mirror ?? 'running',
+      state: expect?.state === undefined ? null : stateOf('expect.state', expect.state),
     },
   };
 }
@@ -100,6 +102,21 @@ function parseTimeScale(value: number | 'upstream'): number {
   if (value === 'upstream') return 1;
   if (value >= 0.001 && value <= 10) return value;
   throw usageError('timeScale', value, 'upstream or a number from 0.001 to 10');
+}
+
+/** Four numbers of which three say the fourth: one that is off is a slip of whoever wrote them. */
+function stateOf(
+  where: string,
+  raw: NonNullable<NonNullable<Scenario['expect']>['state']>,
+): StreamState {
+  const first = parseCount(`${where}.first`, raw.first, { min: 1 });
+  const last = parseCount(`${where}.last`, raw.last, { min: first });
+  const messages = parseCount(`${where}.messages`, raw.messages, { min: 1 });
+  const deleted = parseCount(`${where}.deleted`, raw.deleted, { min: 0 });
+  const between = last - first + 1;
+  if (messages + deleted === between) return { first, last, messages, deleted };
+  const found = `${messages} messages and ${deleted} deleted`;
+  throw usageError(where, found, `${between} in all, from ${first} to ${last}`);
 }
 
 function stallLimits(

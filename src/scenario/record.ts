@@ -1,6 +1,7 @@
 /** What is known of a run while it goes on and at its end: events in, reasons and summary out. */
 import type { Slot } from '../base/member.js';
 import type { Judgement } from '../verdict/judge.js';
+import type { StreamState } from '../stream/types.js';
 import { StallClock, type Stall } from '../verdict/stall.js';
 import { Tally } from '../verdict/tally.js';
 import { Timeline, type RunTimeline } from '../verdict/timeline.js';
@@ -123,6 +124,7 @@ export class RunRecord {
     const reasons = [...this.#reasons];
     if (judgement !== null) reasons.push(...violations(judgement, this.#tally.mismatches));
     if (this.#endedMs !== null) reasons.push(...this.#livenessReasons());
+    if (judgement !== null) reasons.push(...this.#stateReasons(judgement, reasons));
     for (const kind of this.#plan.expect.covered) reasons.push(...this.faults.uncovered(kind));
     return reasons;
   }
@@ -194,6 +196,23 @@ export class RunRecord {
     this.faults.event(event);
   }
 
+  /**
+   * Copies that end otherwise than the scenario says. One that falls short of it is late, not
+   * wrong, in a run that did not come to its end or that owes no progress.
+   */
+  #stateReasons({ replicas }: Judgement, others: readonly Reason[]): Reason[] {
+    const expected = this.#plan.expect.state;
+    if (expected === null) return [];
+    const isExcused = others.some(({ verdict }) => verdict !== 'violated');
+    const mayFallShort = this.#plan.beyondQuorum || isExcused;
+    const wanted = stateText(expected);
+    return replicas.flatMap((state) => {
+      const found = stateText(state);
+      if (found === wanted || (mayFallShort && state.last < expected.last)) return [];
+      return [{ verdict: 'violated', text: `${state.id} holds ${found}; expected ${wanted}` }];
+    });
+  }
+
   #livenessReasons(): Reason[] {
     const reasons: Reason[] = [];
     const { mirror } = this.#plan.expect;
@@ -215,6 +234,10 @@ export class RunRecord {
     }
     return reasons;
   }
+}
+
+function stateText({ first, last, messages, deleted }: StreamState): string {
+  return `${first} to ${last}, ${messages} messages, ${deleted} deleted`;
 }
 
 function violations(judgement: Judgement, mismatches: number): Reason[] {

@@ -197,6 +197,18 @@ const stallAtMost = z
   ])
   .describe('the longest time without progress; default 2s, on nats 60s');
 
+const endState = z
+  .strictObject({
+    first: count.describe('the first sequence that has a message'),
+    last: count.describe('the last one; of an origin made here, its sentinel'),
+    messages: count.describe('how many, the sentinel counted'),
+    deleted: count.describe('sequences between first and last that have none'),
+  })
+  .describe(
+    'what every living replica holds at the end, exactly. The sentinel counts: it follows the ' +
+      'last sequence of the origin, so five messages and a gap of ten behind them end at 16',
+  );
+
 export const scenarioSchema = z.strictObject({
   version: z.literal(1),
   name: text.describe('what it is about, in one line'),
@@ -236,6 +248,7 @@ export const scenarioSchema = z.strictObject({
         .enum(['running', 'blocked', 'diverged'])
         .optional()
         .describe('the state that the mirror ends in; default running'),
+      state: endState.optional(),
     })
     .optional(),
 });

@@ -4,7 +4,7 @@
  */
 import type { Slot } from '../base/member.js';
 import type { SkipEncoding } from '../mirror/types.js';
-import type { SeqRange } from '../stream/types.js';
+import type { SeqRange, StreamState } from '../stream/types.js';
 import type { ConnectionGiven } from './connection.js';
 
 export type DriverName = 'threads' | 'sim' | 'nats';
@@ -208,5 +208,7 @@ export interface Plan {
     readonly stallAtMostMs: Readonly<Record<DriverName, number>>;
     readonly covered: readonly FaultKind[];
     readonly mirror: 'running' | 'blocked' | 'diverged';
+    /** What every living replica holds at the end, the sentinel counted; null: not said. */
+    readonly state: StreamState | null;
   };
 }

@@ -44,6 +44,20 @@ describe('flags: over a scenario', () => {
     });
   });
 
+  it('another origin: the end state that the scenario expects of its own is left out', () => {
+    const text = [
+      'version: 1',
+      'name: five',
+      'origin: { synthetic: { messages: 4 } }',
+      'expect: { mirror: diverged, state: { first: 1, last: 5, messages: 5, deleted: 0 } }',
+    ].join('\n');
+    const state = { first: 1, last: 5, messages: 5, deleted: 0 };
+    expect(planOf(scenario(text), flags()).expect).toMatchObject({ mirror: 'diverged', state });
+    const given = flags({ origin: 'synthetic:messages=7' });
+    const { expect: others } = planOf(scenario(text), given);
+    expect(others).toMatchObject({ mirror: 'diverged', state: null });
+  });
+
   it('each replaces one field, faults are added', () => {
     const given = flags({
       ...{ replicas: '3', skip: 'entries', seed: '9', election: 'timers', timeScale: '0.5' },

@@ -22,6 +22,7 @@ const DEFAULTS: Plan = {
     stallAtMostMs: { threads: 2_000, sim: 2_000, nats: 60_000 },
     covered: [],
     mirror: 'running',
+    state: null,
   },
 };
 
@@ -54,7 +55,8 @@ faults:
   - { stepDown: leader, to: none, when: { role: candidate } }
 beyondQuorum: true
 timeLimit: 1m
-expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mirror: diverged }
+expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mirror: diverged, state: {
+  first: 8, last: 125_008, messages: "1e5", deleted: 25001 } }
 `;
     expect(parseScenario(text, 'chaos.yaml', NO_FILES)).toEqual({
       name: 'everything',
@@ -123,6 +125,7 @@ expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mir
         stallAtMostMs: { threads: 3_000, sim: 2_000, nats: 120_000 },
         covered: ['stepDown', 'kill'],
         mirror: 'diverged',
+        state: { first: 8, last: 125_008, messages: 100_000, deleted: 25_001 },
       },
     });
   });
@@ -324,6 +327,26 @@ describe('scenario: values', () => {
       'a key in a union',
       { expect: { stallAtMost: { thread: '2s' } } },
       'expect.stallAtMost: "thread" is not a known key; did you mean threads?',
+    ],
+    [
+      'an end state with a part left out',
+      { expect: { state: { first: 1, last: 5, messages: 5 } } },
+      'expect.state.deleted: nothing is not a whole number',
+    ],
+    [
+      'an end state that begins with nothing',
+      { expect: { state: { first: 0, last: 5, messages: 5, deleted: 1 } } },
+      'expect.state.first: 0 is not a whole number from 1 to 2^53-1',
+    ],
+    [
+      'an end state that ends before it begins',
+      { expect: { state: { first: 6, last: 5, messages: 1, deleted: 0 } } },
+      'expect.state.last: 5 is not a whole number from 6 to 2^53-1',
+    ],
+    [
+      'an end state that does not add up',
+      { expect: { state: { first: 2, last: 16, messages: 6, deleted: 10 } } },
+      'expect.state: "6 messages and 10 deleted" is not 15 in all, from 2 to 16',
     ],
     [
       'a stall without a unit',

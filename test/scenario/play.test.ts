@@ -15,6 +15,7 @@ import {
 } from './puppet.js';
 
 const LAST = 26;
+const STATE = { first: 1, last: LAST, messages: 21, deleted: 5 };
 const BEGIN: Step = [0, (puppet) => puppet.firstDelivery()];
 /** All replicas hold everything after 30 ms. */
 const QUICK: readonly Step[] = [
@@ -55,14 +56,13 @@ describe('play: held', () => {
       { steps, leaderAtMs: 20 },
       { onEvent: (event) => events.push(event) },
     );
-    const state = { first: 1, last: LAST, messages: 21, deleted: 5 };
     const digest = copyDigest(await puppet!.copy('r1').report(), hasher);
     const atMs = 1_020;
     expect(result).toEqual({
       summary: {
         ...{ schema: 1, verdict: 'held', driver: 'threads', seed: 7, elapsedMs: 45 },
-        origin: { ...state, sentinel: LAST, tailGap: null },
-        replicas: ['r1', 'r2', 'r3'].map((id) => ({ id, ...state, digest })),
+        origin: { ...STATE, sentinel: LAST, tailGap: null },
+        replicas: ['r1', 'r2', 'r3'].map((id) => ({ id, ...STATE, digest })),
         messages: {
           ...{ ok: 21, lost: 0, duplicated: 0, reordered: 0, corrupt: 0, phantom: 0, unknown: 0 },
         },
@@ -343,6 +343,57 @@ describe('play: verdicts', () => {
       { steps: [...STUCK, condition('blocked')] },
       'held',
       [],
+    ],
+    ['the state that is expected', { expect: { state: STATE } }, { steps: QUICK }, 'held', []],
+    [
+      'another state than is expected',
+      { expect: { state: { ...STATE, messages: 22, deleted: 4 } } },
+      { steps: [...QUICK, [20, (puppet) => puppet.end('r2')]] },
+      'violated',
+      ['r1', 'r3'].map(
+        (slot) =>
+          `violated: ${slot} holds 1 to 26, 21 messages, 5 deleted; ` +
+          'expected 1 to 26, 22 messages, 4 deleted',
+      ),
+    ],
+    [
+      'less than is expected in a run that held',
+      { expect: { mirror: 'blocked', state: STATE } },
+      { steps: [...STUCK, condition('blocked')] },
+      'violated',
+      ['r1', 'r2', 'r3'].map(
+        (slot) =>
+          `violated: ${slot} holds 1 to 10, 10 messages, 0 deleted; ` +
+          'expected 1 to 26, 21 messages, 5 deleted',
+      ),
+    ],
+    [
+      'less than is expected in a run that stalled',
+      { expect: { state: STATE } },
+      { steps: STUCK },
+      'stalled',
+      ['stalled: nothing moved for 5005 ms, allowed are 2000 ms'],
+    ],
+    [
+      'less than is expected where no progress is owed',
+      { beyondQuorum: true, expect: { state: STATE } },
+      { steps: STUCK },
+      'held',
+      [],
+    ],
+    [
+      'more than is expected in a run that stalled',
+      { expect: { state: { first: 1, last: 9, messages: 9, deleted: 0 } } },
+      { steps: STUCK },
+      'violated',
+      [
+        'stalled: nothing moved for 5005 ms, allowed are 2000 ms',
+        ...['r1', 'r2', 'r3'].map(
+          (slot) =>
+            `violated: ${slot} holds 1 to 10, 10 messages, 0 deleted; ` +
+            'expected 1 to 9, 9 messages, 0 deleted',
+        ),
+      ],
     ],
     [
       'the mirror runs where it must diverge',

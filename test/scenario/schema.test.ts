@@ -43,6 +43,7 @@ describe('schema: for editors', () => {
       '.faults[].when',
       '.expect',
       '.expect.stallAtMost',
+      '.expect.state',
     ]);
     expect(all.filter(([, part]) => part.additionalProperties !== false)).toEqual([]);
   });

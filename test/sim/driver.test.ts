@@ -40,6 +40,7 @@ function lighter(seed: number): Plan {
   const gaps = [{ after: 4_000, count: 25_000 }];
   return {
     ...plan,
+    expect: { ...plan.expect, state: null },
     origin: { kind: 'synthetic', messages: 10_000, size: 128, rate: 4_000, gaps },
   };
 }
