@@ -195,7 +195,11 @@ expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mir
           on: null,
         },
       ],
-      expect: { ...DEFAULTS.expect, covered: ['stepDown', 'freeze', 'kill'] },
+      expect: {
+        ...DEFAULTS.expect,
+        covered: ['stepDown', 'freeze', 'kill'],
+        state: { first: 1, last: 125_001, messages: 100_001, deleted: 25_000 },
+      },
     });
   });
 });

@@ -18,12 +18,16 @@ export interface Played extends PlayResult {
   readonly events: readonly ClusterEvent[];
 }
 
-export async function playOnThreads(
+export function playOnThreads(
   scenario: Record<string, unknown>,
   signal?: AbortSignal,
 ): Promise<Played> {
+  return playPlan(planOf(scenario), signal);
+}
+
+export async function playPlan(plan: Plan, signal?: AbortSignal): Promise<Played> {
   const events: ClusterEvent[] = [];
-  const result = await play(planOf(scenario), {
+  const result = await play(plan, {
     driver: threadsDriver,
     hasher,
     replay: 'lockstep run',

@@ -1,0 +1,55 @@
+/** The scenario files and the table of them, docs/scenarios.md, say the same. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseScenario } from '../../src/scenario/parse.js';
+
+const TABLE = readFileSync('docs/scenarios.md', 'utf8');
+const read = (path: string): string => readFileSync(path, 'utf8');
+const files = readdirSync('scenarios').filter((file) => file.endsWith('.yaml'));
+const rows = TABLE.split('\n').flatMap((line) => {
+  const cells = line.split('|').map((cell) => cell.trim());
+  const link = /^\[([\w-]+)\]\((.*)\)$/.exec(cells[3] ?? '');
+  return link === null
+    ? []
+    : [{ id: cells[1]!, upstream: cells[2]!, name: link[1]!, to: link[2]! }];
+});
+
+describe('scenario files: docs/scenarios.md', () => {
+  it('lists every file, each once, and no other', () => {
+    expect(rows.map(({ name }) => `${name}.yaml`).sort()).toEqual([...files].sort());
+    expect(rows.map(({ to }) => to)).toEqual(rows.map(({ name }) => `../scenarios/${name}.yaml`));
+  });
+
+  it.each(rows)('$name: file and row name the same case and the same reports', (row) => {
+    const text = read(`scenarios/${row.name}.yaml`);
+    const head = /^(?:#.*\n)+/.exec(text)![0].replaceAll('\n# ', ' ');
+    const reports = row.upstream.match(/#\d+/g) ?? [];
+    const isCase = /^[A-F]\d/.test(row.id);
+    if (isCase) expect(head.startsWith(`# ${row.id},`)).toBe(true);
+    if (isCase && !row.upstream.startsWith('derived')) {
+      expect(reports.filter((report) => !head.includes(report))).toEqual([]);
+    }
+    const id = row.id.toLowerCase().replaceAll(/[()]/g, '').replaceAll(' ', '-');
+    expect(row.name.startsWith(id)).toBe(true);
+  });
+
+  it.each(files)('%s: says what is right, with the numbers that it expects', (file) => {
+    const text = read(`scenarios/${file}`);
+    const { expect: expected } = parseScenario(text, file, read);
+    expect(expected.state).not.toBeNull();
+    const { first, last, messages, deleted } = expected.state!;
+    const words = [
+      `${first.toLocaleString('en')} to ${last.toLocaleString('en')}, `,
+      `${messages.toLocaleString('en')} messages, `,
+      `${deleted === 0 ? 'none' : deleted.toLocaleString('en')} deleted`,
+    ];
+    const head = /^(?:#.*\n)+/.exec(text)![0].replaceAll('\n# ', ' ');
+    expect(head).toContain(words.join(''));
+  });
+
+  it('names tests that exist', () => {
+    const named = [...TABLE.matchAll(/`(test\/[^`]+)`/g)].map(([, path]) => path!);
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  });
+});
