@@ -4,7 +4,7 @@ import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
 import type { FaultStatus, FaultSummary, Reason } from '../verdict/types.js';
 import { stateText } from './arms.js';
 import type { ClusterEvent, Driver } from './driver.js';
-import type { FaultKind, FaultPlan, Plan, Target, Trigger } from './types.js';
+import type { FaultAction, FaultKind, FaultPlan, Plan, Target, Trigger } from './types.js';
 
 interface FaultRecord {
   readonly fault: FaultPlan;
@@ -140,6 +140,14 @@ export class FaultBook {
     });
   }
 
+  /** When the last fault that lasts for a while, of those in force, is over by its own time. */
+  lastsUntilMs(): number {
+    const ends = this.#faults.map(({ fault: { action }, atMs }) =>
+      atMs === null ? Number.NEGATIVE_INFINITY : atMs + durationMs(action),
+    );
+    return Math.max(Number.NEGATIVE_INFINITY, ...ends);
+  }
+
   hasWaiting(): boolean {
     return this.#faults.some(({ status }) => status === 'waiting');
   }
@@ -205,6 +213,12 @@ function startedAt(
   { settled }: Extract<Trigger, { kind: 'after' }>,
 ): number | null {
   return settled ? decidedMs : atMs;
+}
+
+/** How long a fault lasts; 0 for one that strikes at once or counts what it strikes. */
+function durationMs(action: FaultAction): number {
+  if ('forMs' in action) return action.forMs;
+  return 'dose' in action && 'forMs' in action.dose ? action.dose.forMs : 0;
 }
 
 function unmet(trigger: Trigger, seen: number, inTime: boolean): string {

@@ -176,11 +176,14 @@ class Run {
   #isOver(): boolean {
     if (this.#mustStop()) return true;
     const living = this.#cluster.living();
-    const caughtUp = this.#record.isCaughtUp(living, this.#cluster.origin.last);
+    const { last } = this.#cluster.origin;
+    const caughtUp = this.#record.isCaughtUp(living, last);
     if (caughtUp || this.#record.hasStopped(living))
       return this.#injecting.size === 0 && !this.#record.faults.awaitsTime(this.#begun);
     const allowed = this.#record.stallAtMostMs + STALL_GRACE_MS;
-    return this.#record.standsStillMs(this.#cluster.now()) > allowed;
+    if (this.#record.standsStillMs(this.#cluster.now(), last) <= allowed) return false;
+    this.#record.stoodStill(living, last);
+    return true;
   }
 
   #injectDue(): void {

@@ -20,7 +20,7 @@ export class RunRecord {
   readonly #clock = new StallClock();
   readonly #last = new Map<Slot, number>();
   readonly #reasons: Reason[] = [];
-  readonly #late: { readonly who: string; readonly byMs: number }[] = [];
+  readonly #late: { readonly who: string; readonly atMs: number; readonly byMs: number }[] = [];
   #servedMs: number | null = null;
   #firstDeliveryMs: number | null = null;
   #endedMs: number | null = null;
@@ -63,7 +63,7 @@ export class RunRecord {
         this.#firstDeliveryMs = event.atMs;
         return;
       case 'late':
-        this.#late.push({ who: event.who, byMs: event.byMs });
+        this.#late.push(event);
         return;
       case 'exit':
         this.#last.delete(event.slot);
@@ -98,9 +98,25 @@ export class RunRecord {
     return living.length > 0 && living.every((slot) => (this.#last.get(slot) ?? 0) >= last);
   }
 
-  standsStillMs(nowMs: number): number {
+  /**
+   * How long nothing moved. Once one member holds everything, those behind it may be held by a
+   * fault: the time that they have begins when the last of the faults is over.
+   */
+  standsStillMs(nowMs: number, last: number): number {
     const since = this.#clock.lastProgressMs();
-    return since === null ? 0 : nowMs - since;
+    if (since === null) return 0;
+    return nowMs - (this.#isReached(last) ? Math.max(since, this.faults.lastsUntilMs()) : since);
+  }
+
+  /** Nothing moves any more: who is behind others stays so. That all are is the clock's to tell. */
+  stoodStill(living: readonly Slot[], last: number): void {
+    if (this.#plan.beyondQuorum || this.#plan.expect.mirror !== 'running') return;
+    if (!this.#isReached(last)) return;
+    for (const slot of living) {
+      const reached = this.#last.get(slot) ?? 0;
+      if (reached >= last) continue;
+      this.reason('stalled', `${slot} ended at ${reached}; the origin ends at ${last}`);
+    }
   }
 
   /**
@@ -123,6 +139,9 @@ export class RunRecord {
   reasons(judgement: Judgement | null): Reason[] {
     const reasons = [...this.#reasons];
     if (judgement !== null) reasons.push(...violations(judgement, this.#tally.mismatches));
+    if (judgement?.replicas.length === 0) {
+      reasons.push({ verdict: 'inconclusive', text: 'no replica was left to be compared' });
+    }
     if (this.#endedMs !== null) reasons.push(...this.#livenessReasons());
     if (judgement !== null) reasons.push(...this.#stateReasons(judgement, reasons));
     for (const kind of this.#plan.expect.covered) reasons.push(...this.faults.uncovered(kind));
@@ -164,6 +183,10 @@ export class RunRecord {
 
   stallFromMs(): number | null {
     return this.#stall.fromMs === null ? null : this.#stall.fromMs - this.#zeroMs;
+  }
+
+  #isReached(last: number): boolean {
+    return [...this.#last.values()].some((reached) => reached >= last);
   }
 
   get #zeroMs(): number {
@@ -224,7 +247,7 @@ export class RunRecord {
     }
     const limit = this.stallAtMostMs;
     if (this.#plan.beyondQuorum || mirror !== 'running' || this.#stall.ms <= limit) return reasons;
-    const late = this.#late.sort((a, b) => b.byMs - a.byMs)[0];
+    const late = this.#lateMeanwhile(this.#stall).sort((a, b) => b.byMs - a.byMs)[0];
     if (late === undefined) {
       const text = `nothing moved for ${Math.round(this.#stall.ms)} ms, allowed are ${limit} ms`;
       reasons.push({ verdict: 'stalled', text });
@@ -233,6 +256,12 @@ export class RunRecord {
       reasons.push({ verdict: 'inconclusive', text });
     }
     return reasons;
+  }
+
+  /** What was late at another time explains no stall. */
+  #lateMeanwhile({ fromMs, ms }: Stall): { readonly who: string; readonly byMs: number }[] {
+    if (fromMs === null) return [];
+    return this.#late.filter(({ atMs, byMs }) => atMs >= fromMs && atMs - byMs <= fromMs + ms);
   }
 }
 

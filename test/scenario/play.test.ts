@@ -175,12 +175,61 @@ describe('play: verdicts', () => {
       {
         steps: [
           ...STUCK,
-          [20, (puppet) => puppet.emit({ kind: 'late', who: 'r3', atMs: 0, byMs: 150 })],
-          [30, (puppet) => puppet.emit({ kind: 'late', who: 'r2', atMs: 0, byMs: 1_320 })],
+          [20, (puppet) => puppet.emit({ kind: 'late', who: 'r3', atMs: 1_900, byMs: 150 })],
+          [30, (puppet) => puppet.emit({ kind: 'late', who: 'r2', atMs: 2_900, byMs: 1_320 })],
         ],
       },
       'inconclusive',
       ['inconclusive: machine too busy: r2 late by 1.3 s'],
+    ],
+    [
+      'a host that was late before the stall',
+      {},
+      {
+        steps: [
+          ...STUCK,
+          [20, (puppet) => puppet.emit({ kind: 'late', who: 'r3', atMs: 900, byMs: 150 })],
+        ],
+      },
+      'stalled',
+      ['stalled: nothing moved for 5005 ms, allowed are 2000 ms'],
+    ],
+    [
+      'one replica stays behind',
+      {},
+      { steps: [BEGIN, [5, (puppet) => puppet.hold(LAST, ['r1', 'r2'])]] },
+      'stalled',
+      ['stalled: r3 ended at 0; the origin ends at 26'],
+    ],
+    [
+      'no replica is left',
+      { beyondQuorum: true },
+      {
+        steps: [
+          BEGIN,
+          [
+            5,
+            (puppet) => {
+              for (const slot of puppet.living()) puppet.end(slot);
+            },
+          ],
+        ],
+      },
+      'inconclusive',
+      ['inconclusive: no replica was left to be compared'],
+    ],
+    [
+      'one replica is held back by a fault for longer than a stall may last',
+      { faults: [{ partition: 'isolate:r3', at: '0ms', for: '20s' }] },
+      {
+        steps: [
+          BEGIN,
+          [50, (puppet) => puppet.hold(LAST, ['r1', 'r2'])],
+          [21_000, (puppet) => puppet.hold(LAST)],
+        ],
+      },
+      'held',
+      [],
     ],
     [
       'late without a stall',
