@@ -106,6 +106,8 @@ export interface RunningCluster extends AsyncDisposable {
    * its target does not exist at this moment (no leader, no opening); try again.
    */
   inject(fault: number): Promise<boolean>;
+  /** The run is over: faults that hold members at rest let them go, so that they can be halted. */
+  release(): void;
   /** Stops the origin, then every living member: what they hold no longer changes. */
   halt(): Promise<void>;
   /** Slots whose member lives, whether it answers or not. */

@@ -142,6 +142,7 @@ class Run {
       await this.#expire();
       await cluster.pause(STEP_MS);
     }
+    cluster.release();
     await Promise.all(this.#injecting);
     if (this.#record.faults.hasWaiting()) {
       this.#record.faults.lastSeen(await cluster.lastSeen(), cluster.now());

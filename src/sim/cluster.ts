@@ -94,6 +94,10 @@ export class SimCluster implements RunningCluster {
     return Promise.resolve();
   }
 
+  release(): void {
+    // Nothing here has to wait for a member: it is halted as it is.
+  }
+
   halt(): Promise<void> {
     this.#stopped = true;
     return Promise.resolve();

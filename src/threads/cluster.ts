@@ -5,7 +5,7 @@
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { invariant, toErrorData } from '../base/errors.js';
-import { memberOf, slotOf, slotsOf, type Member, type Slot } from '../base/member.js';
+import { slotOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
 import { armsOf } from '../scenario/arms.js';
 import { FaultBudget } from '../scenario/budget.js';
@@ -16,15 +16,16 @@ import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
 import { SharedConditions } from './conditions.js';
 import { ControlledWorker } from './control.js';
-import { Injector, type ReplicaHandle } from './injector.js';
+import { Injector } from './injector.js';
 import { meshOf, workerFile, type PeerPort } from './mesh.js';
-import type {
-  OriginControl,
-  OriginFacts,
-  OriginReport,
-  ReplicaControl,
-  ReplicaReport,
-} from './protocol.js';
+import type { OriginControl, OriginFacts, OriginReport, ReplicaReport } from './protocol.js';
+import {
+  haltReplica,
+  isLatenessExplained,
+  lastSeenBy,
+  startHandle,
+  type ReplicaHandle,
+} from './replica-handle.js';
 
 const CALL_DEADLINE_MS = 10_000;
 /** The judge asks for digests of everything a replica holds. */
@@ -63,17 +64,7 @@ export class ThreadCluster implements RunningCluster {
     const runsOut = plan.faults.some(({ action }) => action.kind === 'outOfMemory');
     const limits = runsOut ? { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } } : {};
     this.#conditions = new SharedConditions(plan.replicas);
-    this.#replicas = slotsOf(plan.replicas).map((slot) => ({
-      slot,
-      member: memberOf(slot, 1),
-      worker: new ControlledWorker<ReplicaControl>(slot, workerFile('replica'), limits),
-      alive: true,
-      serving: false,
-      frozen: false,
-      slowed: 0,
-      last: 0,
-      ending: null,
-    }));
+    this.#replicas = slotsOf(plan.replicas).map((slot) => startHandle(slot, limits));
     this.#originWorker = new ControlledWorker<OriginControl>('origin', workerFile('origin'));
     this.#injector = new Injector({
       plan,
@@ -142,17 +133,7 @@ export class ThreadCluster implements RunningCluster {
     if (this.#conducting !== null) clearInterval(this.#conducting);
     await this.#originWorker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS });
     const living = this.#replicas.filter(({ alive }) => alive);
-    await Promise.all(living.map((replica) => this.#haltReplica(replica)));
-  }
-
-  /** A member that a fault is about to end may end first: it is no longer one of the living. */
-  async #haltReplica({ worker, ending }: ReplicaHandle): Promise<void> {
-    try {
-      await worker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS });
-    } catch (error) {
-      if (ending === null) throw error;
-      await worker.terminate();
-    }
+    await Promise.all(living.map(haltReplica));
   }
 
   pause(ms: number): Promise<void> {
@@ -181,12 +162,14 @@ export class ThreadCluster implements RunningCluster {
 
   async lastSeen(): Promise<ReadonlyMap<string, number>> {
     const seen = new Map<string, number>();
-    for (const { alive, ending, worker } of this.#replicas) {
-      if (!alive || ending !== null) continue;
-      const pairs = await worker.call('lastSeen', [], { deadlineMs: CALL_DEADLINE_MS });
+    for (const pairs of await Promise.all(this.#replicas.map(lastSeenBy))) {
       for (const [fault, value] of pairs) seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
     }
     return seen;
+  }
+
+  release(): void {
+    this.#conditions.release();
   }
 
   inject(at: number): Promise<boolean> {
@@ -317,10 +300,11 @@ export class ThreadCluster implements RunningCluster {
       replica.last = Math.max(replica.last, last);
       this.#onEvent({ kind: 'progress', slot, atMs, last, messages });
     }
-    if (report.lateMs > LATE_MS && !replica.frozen && replica.slowed === 0) {
-      this.#onEvent({ kind: 'late', who: slot, atMs: monotonicMs(), byMs: report.lateMs });
+    const atMs = monotonicMs();
+    const byMs = report.lateMs;
+    if (byMs > LATE_MS && !isLatenessExplained(replica, atMs, byMs)) {
+      this.#onEvent({ kind: 'late', who: slot, atMs, byMs });
     }
-    if (report.view !== null) replica.frozen = false;
   }
 
   #watchExit(replica: ReplicaHandle): void {

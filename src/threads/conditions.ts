@@ -33,7 +33,7 @@ export class SharedConditions {
   /** @param memory  of another thread's; a new one is made without */
   constructor(members: number, memory?: SharedArrayBuffer) {
     this.#nodes = members + 1;
-    const words = this.#nodes * this.#nodes * LINK_WORDS + members;
+    const words = this.#nodes * this.#nodes * LINK_WORDS + members + 1;
     this.memory = memory ?? new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT);
     this.#words = new Int32Array(this.memory);
   }
@@ -80,10 +80,34 @@ export class SharedConditions {
   /** Each turn of that member's host takes so much longer from here on; negative: shorter. */
   slow(member: number, byMs: number): void {
     Atomics.add(this.#words, this.#slowAt(member), Math.round(byMs * 1_000));
+    Atomics.notify(this.#words, this.#slowAt(member));
   }
 
   slowUs(member: number): number {
-    return this.#words[this.#slowAt(member)]!;
+    return Atomics.load(this.#words, this.#slowAt(member));
+  }
+
+  /** Blocks the calling thread for what a turn of this member takes longer, while it does. */
+  slowDown(member: number): void {
+    const at = this.#slowAt(member);
+    const us = this.slowUs(member);
+    if (us > 0) Atomics.wait(this.#words, at, us, us / 1_000);
+  }
+
+  /** Blocks the calling thread for so long, timers and ports included, or until the run is over. */
+  block(ms: number): void {
+    Atomics.wait(this.#words, this.#words.length - 1, 0, ms);
+  }
+
+  /** The run is over: whoever is blocked goes on, and nobody is blocked again. */
+  release(): void {
+    const at = this.#words.length - 1;
+    Atomics.store(this.#words, at, 1);
+    Atomics.notify(this.#words, at);
+    for (let slow = this.#slowAt(0); slow < at; slow++) {
+      Atomics.store(this.#words, slow, 0);
+      Atomics.notify(this.#words, slow);
+    }
   }
 
   #at({ from, to }: DirectedLink): number {

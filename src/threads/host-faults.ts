@@ -58,8 +58,7 @@ export class HostFaults {
   turnEnded(): void {
     const { conditions, host } = this.#options;
     if (this.#failsWrites && host().replica.failed !== null) this.#exit();
-    const slowUs = conditions.slowUs(this.#position);
-    if (slowUs > 0) blockFor(slowUs / 1_000);
+    conditions.slowDown(this.#position);
   }
 
   enact(action: MemberAction, to: Member | 'best' | null): void {
@@ -82,7 +81,7 @@ export class HostFaults {
         return;
       case 'freeze':
         this.#options.reporter.flush(host);
-        blockFor(action.forMs);
+        this.#options.conditions.block(action.forMs);
         return;
       case 'slow':
         this.#options.conditions.slow(this.#position, action.byMs);
@@ -180,11 +179,6 @@ export class HostFaults {
     const { members, slots } = this.#options.start;
     return members[slots.indexOf(slot)]!;
   }
-}
-
-/** Blocks the calling thread: nothing of it runs meanwhile, timers and ports included. */
-function blockFor(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Fills the heap until the engine ends this thread; only a thread with a limit comes here. */

@@ -21,23 +21,8 @@ import type {
 import { monotonicMs } from './clock.js';
 import type { SharedConditions } from './conditions.js';
 import type { ControlledWorker } from './control.js';
-import type { OriginControl, OriginReport, ReplicaControl, ReplicaReport } from './protocol.js';
-
-/** What main knows of one replica. */
-export interface ReplicaHandle {
-  readonly slot: Slot;
-  readonly member: Member;
-  readonly worker: ControlledWorker<ReplicaControl>;
-  alive: boolean;
-  serving: boolean;
-  frozen: boolean;
-  /** Faults that slow its host at the moment. */
-  slowed: number;
-  /** The last sequence that it told. */
-  last: number;
-  /** Why a fault of the scenario ends it or ended it; null: none does. */
-  ending: string | null;
-}
+import type { OriginControl, OriginReport, ReplicaReport } from './protocol.js';
+import type { ReplicaHandle } from './replica-handle.js';
 
 type FaultState = Extract<ClusterEvent, { kind: 'fault' }>['state'];
 type ReplicaFaultReport = Extract<ReplicaReport, { kind: 'fault' }>;
@@ -66,6 +51,7 @@ export class Injector {
   readonly #draws: Prng;
   /** What is still to be taken back. */
   readonly #healing = new Set<NodeJS.Timeout>();
+  #closed = false;
 
   constructor(options: InjectorOptions) {
     this.#options = options;
@@ -113,6 +99,7 @@ export class Injector {
       this.#options.onEvent({ kind: 'due', id: fault.id, atMs: report.atMs });
       return;
     }
+    if (report.state === 'healed') this.#thawed(replica);
     const isOfLinks = action.kind === 'partition' || action.kind === 'link';
     const slot = isOfLinks ? null : replica.slot;
     const reason = report.state === 'skipped' ? report.reason : undefined;
@@ -129,6 +116,7 @@ export class Injector {
   }
 
   close(): void {
+    this.#closed = true;
     for (const timer of this.#healing) clearTimeout(timer);
   }
 
@@ -138,7 +126,7 @@ export class Injector {
     return resolveTarget(target, {
       living,
       leader: living.find(({ serving }) => serving) ?? null,
-      isFrozen: ({ frozen }) => frozen,
+      isFrozen: ({ frozen }) => frozen > 0,
       lastOf: ({ last }) => last,
       draw: (bound) => this.#draws.below(id, bound),
     });
@@ -161,30 +149,59 @@ export class Injector {
       conditions.slow(position, action.byMs);
       return;
     }
-    const takesMs = action.kind === 'freeze' ? action.forMs : 0;
-    const options = { deadlineMs: takesMs + CALL_DEADLINE_MS };
+    if (action.kind === 'freeze') {
+      void this.#freeze(fault, action, replica);
+      return;
+    }
     const to = transferTarget(action, (named) => this.#memberOf(named));
     try {
-      await worker.call('inject', [action, to], options);
-      if (action.kind === 'freeze') this.#tell(fault, slot, 'healed', monotonicMs());
+      await worker.call('inject', [action, to], { deadlineMs: CALL_DEADLINE_MS });
     } catch (error) {
       // A thread that the fault itself ended does not answer.
       if (endsMember(action.kind)) return;
       this.#tell(fault, slot, 'indeterminate', monotonicMs(), toErrorData(error).message);
-    } finally {
-      if (action.kind === 'freeze') budget.mend([position]);
     }
+  }
+
+  /** Nobody waits for the end of it: the run may be over before. */
+  async #freeze(
+    fault: FaultPlan,
+    action: Extract<MemberAction, { kind: 'freeze' }>,
+    replica: ReplicaHandle,
+  ): Promise<void> {
+    const { replicas, budget } = this.#options;
+    const deadlineMs = action.forMs + CALL_DEADLINE_MS;
+    let state: FaultState = 'healed';
+    let reason: string | undefined;
+    try {
+      await replica.worker.call('inject', [action, null], { deadlineMs });
+    } catch (error) {
+      state = 'indeterminate';
+      reason = toErrorData(error).message;
+    }
+    budget.mend([replicas.indexOf(replica)]);
+    this.#thawed(replica);
+    // One that ended meanwhile was frozen all the same.
+    if (!this.#closed && replica.alive) {
+      this.#tell(fault, replica.slot, state, monotonicMs(), reason);
+    }
+  }
+
+  #thawed(replica: ReplicaHandle): void {
+    replica.frozen--;
+    replica.thawedMs = monotonicMs();
   }
 
   /** What main has to know of a fault in force. */
   #installed(fault: FaultPlan, action: MemberAction, replica: ReplicaHandle): void {
     replica.ending ??= ENDINGS[action.kind] ?? null;
-    if (action.kind === 'freeze') replica.frozen = true;
+    if (action.kind === 'freeze') replica.frozen++;
     if (action.kind !== 'slow') return;
     const { replicas, conditions } = this.#options;
     replica.slowed++;
     this.#later(action.forMs, () => {
       replica.slowed--;
+      replica.thawedMs = monotonicMs();
       conditions.slow(replicas.indexOf(replica), -action.byMs);
       this.#tell(fault, replica.slot, 'healed', monotonicMs());
     });

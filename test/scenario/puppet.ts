@@ -122,6 +122,10 @@ export class Puppet implements RunningCluster {
     return Promise.resolve(true);
   }
 
+  release(): void {
+    // Nobody is held.
+  }
+
   halt(): Promise<void> {
     this.#note('halt');
     return Promise.resolve();

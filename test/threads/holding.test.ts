@@ -1,0 +1,65 @@
+/** Faults that keep a thread from answering: their end, the end of the run, and what is called late. */
+import { describe, expect, it } from 'vitest';
+import { playOnThreads } from './stage.js';
+
+const SMALL = { synthetic: { messages: 2_000 } };
+const PACED = { synthetic: { messages: 2_000, rate: 2_000 } };
+
+describe('a member that does not answer', () => {
+  it('frozen beyond the end of the run: judged all the same, at once', async () => {
+    const startedMs = performance.now();
+    const freeze = { freeze: 'r3', when: { applied: 1 }, for: '5m' };
+    const { summary, reasons } = await playOnThreads({
+      origin: SMALL,
+      faults: [freeze],
+      timeLimit: '5s',
+    });
+    expect(reasons.filter(({ verdict }) => verdict === 'harness')).toEqual([]);
+    expect(summary.replicas.map(({ id }) => id)).toEqual(['r1', 'r2', 'r3']);
+    expect(performance.now() - startedMs).toBeLessThan(9_000);
+  });
+
+  it('frozen beyond the time limit: the limit holds', async () => {
+    const { summary, reasons } = await playOnThreads({
+      origin: PACED,
+      faults: [{ freeze: 'r3', at: '50ms', for: '5m' }],
+      timeLimit: '1500ms',
+    });
+    expect(reasons.map(({ verdict }) => verdict)).toEqual(['inconclusive']);
+    expect(summary.elapsedMs).toBeLessThan(4_000);
+  });
+
+  it('a state is given up while a member sleeps: nobody waits for what that one saw', async () => {
+    const { summary, reasons } = await playOnThreads({
+      origin: PACED,
+      faults: [
+        { freeze: 'r3', at: '50ms', for: '700ms' },
+        { stepDown: 'leader', when: { skipped: 9 }, within: '100ms' },
+      ],
+    });
+    expect(reasons).toEqual([]);
+    expect(summary.faults.map(({ status }) => status)).toEqual(['installed', 'uncovered']);
+  });
+
+  it('slow for a while, by more than that: no turn outlasts it', async () => {
+    const { summary, reasons } = await playOnThreads({
+      origin: PACED,
+      faults: [{ slow: 'r3', at: '50ms', by: '5m', for: '100ms' }],
+    });
+    expect(reasons).toEqual([]);
+    expect(summary.elapsedMs).toBeLessThan(4_000);
+  });
+});
+
+it('a freeze explains that its member is late: a stall stays a stall', async () => {
+  const { events } = await playOnThreads({
+    origin: PACED,
+    faults: [
+      { freeze: 'leader', at: '100ms', for: '1500ms' },
+      { freeze: 'follower', when: { applied: 10 }, for: '1200ms' },
+    ],
+    replicas: 5,
+  });
+  const late = events.flatMap((event) => (event.kind === 'late' ? [event.byMs] : []));
+  expect(late.filter((byMs) => byMs > 1_000)).toEqual([]);
+});
