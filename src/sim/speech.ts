@@ -137,7 +137,7 @@ export function eventWords(event: ReplicaEvent): string | null {
     case 'rollback':
       return `rolls back from ${event.from.seq} to ${event.to.seq} (${event.cause})`;
     case 'retry': {
-      const when = event.inTicks === null ? 'not by itself' : `in ${event.inTicks} ticks`;
+      const when = event.inTicks === null ? 'not by itself' : `in ${plural(event.inTicks, 'tick')}`;
       return `retries ${when}, attempt ${event.attempt} (${event.cause})`;
     }
     case 'condition':
