@@ -3,12 +3,13 @@
  * that take 0.1 ms. Nobody campaigns unless told to. Slots are r1, r2, …; what a member does is
  * told as it happens, signs of life when they say something new.
  *
- *     cluster 3 [skip=entries|range] [check-quorum=on|off] [timers=off|on] [scale=0.05]
- *               [batch=COMMANDS] [uncommitted=BYTES]                    the first command
+ *     cluster 3 [skip=entries|range] [check-quorum=on|off]
+ *               [batch=COMMANDS] [window=MESSAGES]    the first command; bounds of batches, and of
+ *                                                     what the origin may have under way
  *     origin messages=20 [gap=5+25000]… [held=N]    and a sentinel behind them; before anything
  *                                                   happens; without it no origin answers
  *     elect r1 · step-down r1 [to r2|best] · flap r1 · configure r1 · unconfigure r1
- *     refuse r1 overrun|writeFailed [times=1]       its next proposals
+ *     refuse r1 overrun|writeFailed                 its next proposal
  *     kill r1 · restart r1
  *     cut r1 r2|origin · mend r1 r2|origin          both directions
  *     partition r1 r2 | r3                          cut between the sides, mended within each
@@ -21,6 +22,7 @@
  * `skipped COUNT`; a number means at least that.
  */
 import { loadHasher } from '../../src/base/hasher.js';
+import { ORIGIN_WINDOW_BYTES, RECORD_BYTES_MAX } from '../../src/base/limits.js';
 import type { Slot } from '../../src/base/member.js';
 import type { Input } from '../../src/replica/types.js';
 import type { Conditions, LinkConditions } from '../../src/sim/conditions.js';
@@ -47,6 +49,8 @@ const CONDITIONS: Conditions = {
   ...{ peers: EVEN, origin: EVEN, control: EVEN },
   ...{ writeMinUs: 100, writeMaxUs: 100, turnUs: 10, driftPerMille: 0 },
 };
+
+const WINDOW_BYTES = { bytes: ORIGIN_WINDOW_BYTES, recordBytes: RECORD_BYTES_MAX };
 
 type State = (node: SimNode) => boolean;
 
@@ -258,8 +262,7 @@ const INPUTS: Readonly<Record<string, (command: Command) => (node: SimNode) => r
     unconfigure: () => () => [{ type: 'configure', mirror: false }],
     refuse: (command) => {
       const code = command.oneOf(['overrun', 'writeFailed']);
-      const count = command.numberAt('times') ?? 1;
-      return () => [{ type: 'failPropose', count, code }];
+      return () => [{ type: 'failPropose', count: 1, code }];
     },
   };
 
@@ -273,22 +276,22 @@ function setLink(world: SimWorld, one: SimNode, other: SimNode, cut: boolean): v
 }
 
 function planOf(command: Command): WorldPlan {
-  const limits = {
-    batchCountMax: command.numberAt('batch'),
-    uncommittedBytesMax: command.numberAt('uncommitted'),
-  };
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  const replicas = command.number();
+  const batchCountMax = command.numberAt('batch');
+  const messages = command.numberAt('window');
   return {
     seed: 1,
-    replicas: command.number(),
-    election: command.valueOf('timers', ['off', 'on']) === 'on' ? 'timers' : 'conductor',
+    replicas,
+    // Only that members have no election time-outs of their own.
+    election: 'conductor',
     skip: command.valueOf('skip', ['entries', 'range']),
-    timeScale: command.numberAt('scale') ?? 0.05,
+    timeScale: 0.05,
     origin: { kind: 'synthetic', messages: 1, size: 8, rate: null, gaps: [] },
     tuning: {
       preVote: true,
       checkQuorum: command.valueOf('check-quorum', ['on', 'off']) === 'on',
-      limits: Object.fromEntries(given),
+      limits: batchCountMax === undefined ? {} : { batchCountMax },
+      ...(messages === undefined ? {} : { window: { messages, ...WINDOW_BYTES } }),
     },
   };
 }

@@ -15,6 +15,8 @@
  *     refuse overrun|writeFailed|mismatch [after=0]   a proposal, once `after` were taken
  *     room 0                                       bytes that the uncommitted window has left
  *     apply [COUNT]                                entries of the log, all by default
+ *     truncate COUNT                               of the entries, only the first ones are left
+ *     hold SEQ                                     the store moves there, not by this mirror
  *     wait 2s · status
  *
  * What the origin says is of the newest opening; `of=1.1` (term and generation) makes it of another.
@@ -40,6 +42,7 @@ import type { Language } from './story.js';
 
 export class MirrorLanguage implements Language {
   #stage = new Stage();
+  #begun = false;
   #ticks = 0;
   #lines: string[] = [];
   #newest: Opening | null = null;
@@ -67,6 +70,10 @@ export class MirrorLanguage implements Language {
       case 'room':
         stage.room = command.number();
         return;
+      case 'truncate':
+        return stage.cluster.truncate(command.number());
+      case 'hold':
+        return hold(stage, command.number());
       case 'apply':
         return this.#apply(command.more ? command.number() : stage.unapplied);
       case 'wait':
@@ -79,6 +86,8 @@ export class MirrorLanguage implements Language {
   }
 
   #begin(command: Command): void {
+    if (this.#begun) throw new Error('mirror: a story is about one');
+    this.#begun = true;
     const last = command.numberAt('last') ?? 0;
     const batchCountMax = command.numberAt('batch');
     const recordBytesMax = command.numberAt('record-bytes');
@@ -88,8 +97,7 @@ export class MirrorLanguage implements Language {
       ...(recordBytesMax === undefined ? {} : { recordBytesMax }),
     });
     if (last > 0) stage.store.identity = ORDERS;
-    for (const seq of range(1, last)) stage.store.messages.set(seq, plainContent(seq));
-    stage.store.last = last;
+    hold(stage, last);
     this.#stage = stage;
   }
 
@@ -173,6 +181,11 @@ export class MirrorLanguage implements Language {
     const line = { atMs: this.#ticks * TICK_MS, event: 0, text, id: null };
     this.#lines.push(renderLine(line));
   }
+}
+
+function hold({ store }: Stage, last: number): void {
+  for (const seq of range(store.last + 1, last)) store.messages.set(seq, plainContent(seq));
+  store.last = last;
 }
 
 function refuse(command: Command, stage: Stage): void {
