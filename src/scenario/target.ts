@@ -1,6 +1,6 @@
 /** Whom a fault means, resolved when it fires; the same words on every driver. */
 import type { Member, Slot } from '../base/member.js';
-import type { FaultAction, Target } from './types.js';
+import type { FaultAction, MemberAction, Target } from './types.js';
 
 /** The members that live at this moment, as a driver knows them, by slot. */
 export interface LivingMembers<T extends { readonly slot: Slot }> {
@@ -32,6 +32,25 @@ export function resolveTarget<T extends { readonly slot: Slot }>(
     case undefined:
       return null;
   }
+}
+
+/**
+ * The member that a fault strikes now; null: there is none at this moment. What only a leader can
+ * suffer has no object in a member that does not lead, or is frozen and would suffer it later.
+ */
+export function resolveStruck<T extends { readonly slot: Slot }>(
+  { kind }: MemberAction,
+  target: Target | null,
+  members: LivingMembers<T>,
+): T | null {
+  const member = resolveTarget(target, members);
+  if (member === null || !isOfLeaders(kind)) return member;
+  return member === members.leader && !members.isFrozen(member) ? member : null;
+}
+
+/** Whether a fault can be suffered by who leads, and by nobody else. */
+export function isOfLeaders(kind: MemberAction['kind']): boolean {
+  return kind === 'stepDown' || kind === 'flap' || kind === 'failPropose';
 }
 
 /** Of two that hold the same, the first by slot. */

@@ -9,7 +9,12 @@ import { Arms, armsOf } from '../scenario/arms.js';
 import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { touchedLinks } from '../scenario/links.js';
-import { resolveTarget, transferTarget } from '../scenario/target.js';
+import {
+  resolveStruck,
+  resolveTarget,
+  transferTarget,
+  type LivingMembers,
+} from '../scenario/target.js';
 import type {
   FaultPlan,
   LinkAction,
@@ -131,7 +136,7 @@ export class SimInjector {
       case 'freeze':
       case 'slow':
       case 'failPropose': {
-        const node = this.#resolve(target, fault.id);
+        const node = resolveStruck(action, target, this.#members(fault.id));
         if (node === null) return false;
         this.#strikeMember(fault, action, node, give);
         return true;
@@ -143,14 +148,18 @@ export class SimInjector {
 
   /** The living member that the target names now; null: there is none at this moment. */
   #resolve(target: Target | null, id: string): SimNode | null {
+    return resolveTarget(target, this.#members(id));
+  }
+
+  #members(id: string): LivingMembers<SimNode> {
     const { world } = this.#options;
-    return resolveTarget(target, {
+    return {
       living: world.nodes.filter(({ isAlive }) => isAlive),
       leader: world.leader(),
       isFrozen: (node) => node.isFrozen,
       lastOf: (node) => node.replica!.store.lastSeq,
       draw: (bound) => this.#draws.below(id, bound),
-    });
+    };
   }
 
   #strikeMember(fault: FaultPlan, action: MemberAction, node: SimNode, give: Give): void {

@@ -2,13 +2,14 @@
  * The faults of a replica's thread: those armed for a state, fired in the middle of the turn that
  * reaches it, and those that the main thread asks for. What ends the thread tells everything first.
  */
+import { LockstepError } from '../base/errors.js';
 import type { Member, Slot } from '../base/member.js';
 import type { ReplicaHost } from '../replica/host.js';
 import type { ReplicaView } from '../replica/types.js';
 import { Arms, type Due } from '../scenario/arms.js';
 import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import { touchedLinks } from '../scenario/links.js';
-import { transferTarget } from '../scenario/target.js';
+import { isOfLeaders, transferTarget } from '../scenario/target.js';
 import type { Dose, LinkAction, MemberAction } from '../scenario/types.js';
 import type { SharedConditions } from './conditions.js';
 import type { ReplicaStart } from './protocol.js';
@@ -59,6 +60,15 @@ export class HostFaults {
     const { conditions, host } = this.#options;
     if (this.#failsWrites && host().replica.failed !== null) this.#exit();
     conditions.slowDown(this.#position);
+  }
+
+  /** What main asks for. Errors: notLeader, when it can only strike who leads. */
+  inject(action: MemberAction, to: Member | 'best' | null): null {
+    if (isOfLeaders(action.kind) && !this.#options.host().replica.serving) {
+      throw new LockstepError('notLeader', 'its target did not lead any more');
+    }
+    this.enact(action, to);
+    return null;
   }
 
   enact(action: MemberAction, to: Member | 'best' | null): void {
@@ -125,7 +135,11 @@ export class HostFaults {
   }
 
   #strikeSelf(at: number, action: MemberAction): void {
-    const { reporter } = this.#options;
+    const { reporter, host } = this.#options;
+    if (isOfLeaders(action.kind) && !host().replica.serving) {
+      reporter.fault(at, 'due');
+      return;
+    }
     if (breaksMember(action) && !this.#budget.break([this.#position])) {
       reporter.skipped(at, OVER_BUDGET);
       return;

@@ -9,7 +9,12 @@ import { createPrng, type Prng } from '../base/prng.js';
 import { breaksMember, endsMember, OVER_BUDGET, type FaultBudget } from '../scenario/budget.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { touchedLinks, type TouchedLinks } from '../scenario/links.js';
-import { resolveTarget, transferTarget } from '../scenario/target.js';
+import {
+  resolveStruck,
+  resolveTarget,
+  transferTarget,
+  type LivingMembers,
+} from '../scenario/target.js';
 import type {
   FaultPlan,
   LinkAction,
@@ -80,7 +85,7 @@ export class Injector {
       case 'freeze':
       case 'slow':
       case 'failPropose': {
-        const replica = this.#resolve(fault.target, fault.id);
+        const replica = resolveStruck(action, fault.target, this.#members(fault.id));
         if (replica === null) return false;
         budget.claim(at);
         await this.#strike(fault, action, replica);
@@ -122,14 +127,18 @@ export class Injector {
 
   /** The living member that the target names now; null: there is none at this moment. */
   #resolve(target: Target | null, id: string): ReplicaHandle | null {
+    return resolveTarget(target, this.#members(id));
+  }
+
+  #members(id: string): LivingMembers<ReplicaHandle> {
     const living = this.#options.replicas.filter(({ alive, ending }) => alive && ending === null);
-    return resolveTarget(target, {
+    return {
       living,
       leader: living.find(({ serving }) => serving) ?? null,
       isFrozen: ({ frozen }) => frozen > 0,
       lastOf: ({ last }) => last,
       draw: (bound) => this.#draws.below(id, bound),
-    });
+    };
   }
 
   // Members.

@@ -52,10 +52,7 @@ export class ReplicaWorker implements ReplicaControl {
   }
 
   inject(fault: MemberFault, to: Member | 'best' | null): Reply<null> {
-    return answer(() => {
-      this.#replica.faults.enact(fault, to);
-      return null;
-    });
+    return answer(() => this.#replica.faults.inject(fault, to));
   }
 
   status(): ReturnType<ReplicaControl['status']> {

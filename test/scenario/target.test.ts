@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { breaksMember } from '../../src/scenario/budget.js';
-import { resolveTarget, transferTarget } from '../../src/scenario/target.js';
-import type { FaultAction, Target } from '../../src/scenario/types.js';
+import { resolveStruck, resolveTarget, transferTarget } from '../../src/scenario/target.js';
+import type { FaultAction, MemberAction, Target } from '../../src/scenario/types.js';
 
 const [r1, r2, r3] = ['r1', 'r2', 'r3'].map((slot) => ({ slot }));
 const LIVING = [r1!, r2!, r3!];
@@ -18,6 +18,23 @@ function resolved(
 }
 
 describe('target: whom a fault means', () => {
+  it('what only a leader can suffer: nobody else, nor a leader that is frozen', () => {
+    const struck = (
+      kind: 'stepDown' | 'flap' | 'kill',
+      slot: string,
+      frozen = '',
+    ): string | null => {
+      const action: MemberAction = kind === 'stepDown' ? { kind, to: 'best' } : { kind };
+      const isFrozen = (member: { slot: string }): boolean => member.slot === frozen;
+      const members = { living: LIVING, leader: r1!, isFrozen, lastOf: () => 0, draw: () => 0 };
+      return resolveStruck(action, { kind: 'slot', slot }, members)?.slot ?? null;
+    };
+    expect([struck('stepDown', 'r1'), struck('flap', 'r1')]).toEqual(['r1', 'r1']);
+    expect([struck('stepDown', 'r2'), struck('flap', 'r2')]).toEqual([null, null]);
+    expect([struck('stepDown', 'r1', 'r1'), struck('kill', 'r1', 'r1')]).toEqual([null, 'r1']);
+    expect(struck('kill', 'r2')).toBe('r2');
+  });
+
   it('leader: the one that serves, or nobody', () => {
     expect(resolved({ kind: 'leader' })).toBe('r1');
     expect(resolved({ kind: 'leader' }, { leader: null })).toBeNull();

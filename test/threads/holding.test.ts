@@ -51,6 +51,22 @@ describe('a member that does not answer', () => {
   });
 });
 
+it('a step-down of a slot that follows waits until it leads; a demanded one is no more than that', async () => {
+  const { summary, events } = await playOnThreads({
+    origin: PACED,
+    faults: [{ stepDown: 'r3', when: { applied: 10 } }],
+    expect: { covered: ['stepDown'] },
+  });
+  const led = events.some(
+    (event) =>
+      event.kind === 'replica' &&
+      event.slot === 'r3' &&
+      event.event.kind === 'role' &&
+      event.event.role === 'leader',
+  );
+  expect(summary.verdict).toBe(led ? 'held' : 'uncovered');
+}, 30_000);
+
 it('a freeze explains that its member is late: a stall stays a stall', async () => {
   const { events } = await playOnThreads({
     origin: PACED,
