@@ -59,7 +59,7 @@ export class OriginFaults {
   }
 
   refuse(count: number, error: ErrorData): void {
-    this.#refusals = count;
+    this.#refusals += count;
     this.#refusal = error;
   }
 

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { createPrng } from '../../src/base/prng.js';
+import { OriginFaults } from '../../src/origin/faults.js';
+
+it('two faults that refuse openings add up', () => {
+  const faults = new OriginFaults(createPrng(1));
+  faults.refuse(2, { code: 'overrun', message: 'no room' });
+  faults.refuse(1, { code: 'overrun', message: 'no room' });
+  const taken = [1, 2, 3, 4].map(() => faults.takeRefusal() !== null);
+  expect(taken).toEqual([true, true, true, false]);
+});
