@@ -4,6 +4,7 @@ import { LockstepError } from '../base/errors.js';
 import { Secret } from '../base/secret.js';
 import { parsePositiveDuration } from '../base/units.js';
 import { loginOf, parseServerUrl, type ConnectionGiven } from '../scenario/connection.js';
+import { subjectsOf } from '../scenario/subjects.js';
 
 export interface ConnectionFlags {
   readonly server?: string;
@@ -22,6 +23,12 @@ export interface ConnectionFlags {
   readonly inboxPrefix?: string;
   readonly timeout?: string;
 }
+
+const SUBJECT_FLAGS = {
+  jsDomain: '--js-domain',
+  jsApiPrefix: '--js-api-prefix',
+  inboxPrefix: '--inbox-prefix',
+};
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -54,14 +61,12 @@ export function connectionOf(flags: ConnectionFlags, env: Environment): Connecti
     tlsKey: flags.tlskey,
     tlsCa: flags.tlsca,
     tlsFirst: flags.tlsfirst,
-    jsDomain: flags.jsDomain,
-    jsApiPrefix: flags.jsApiPrefix,
-    inboxPrefix: flags.inboxPrefix,
   };
   return {
     ...(server === undefined ? {} : serversOf(server)),
     ...loginGiven(flags, env),
     ...Object.fromEntries(Object.entries(files).filter(([, value]) => value !== undefined)),
+    ...subjectsOf(flags, SUBJECT_FLAGS),
     ...(typeof context === 'string' ? { context } : {}),
     ...(context === false ? { noContext: true } : {}),
     ...(timeout === undefined ? {} : { timeoutMs: parsePositiveDuration('--timeout', timeout) }),

@@ -7,6 +7,7 @@ import { LockstepError } from '../base/errors.js';
 import { Secret } from '../base/secret.js';
 import { parsePositiveDuration } from '../base/units.js';
 import { loginOf, parseServerUrl, type ConnectionGiven } from '../scenario/connection.js';
+import { subjectsOf, type SubjectsGiven } from '../scenario/subjects.js';
 import { readContext, selectedContext, type Environment, type NatsContext } from './contexts.js';
 
 /** How a client proves who it is. Paths are those of files. */
@@ -34,6 +35,12 @@ export interface Settings {
 
 const SERVER_DEFAULT = 'nats://127.0.0.1:4222';
 const TIMEOUT_DEFAULT_MS = 5_000;
+/** Flags and files were refused by their own names before; this is for plans made by hand. */
+const GIVEN = {
+  jsDomain: 'JetStream domain',
+  jsApiPrefix: 'JetStream API prefix',
+  inboxPrefix: 'inbox prefix',
+};
 const NONE: Login = { kind: 'none' };
 
 /** Errors: usage, naming the flag, the variable or the context. */
@@ -45,6 +52,8 @@ export function resolveSettings(given: ConnectionGiven, env: Environment): Setti
   const contextUrl = context?.text('url');
   const fromContext: ConnectionGiven =
     contextUrl === undefined ? {} : parseServerUrl(`context ${context!.name}: url`, contextUrl);
+  const subjects = subjectsOf(given, GIVEN);
+  const ofContext = context === null ? {} : subjectsOfContext(context);
   const servers = named.length > 0 ? named : (fromContext.servers ?? []);
   const logins = [
     loginGiven(given),
@@ -58,8 +67,8 @@ export function resolveSettings(given: ConnectionGiven, env: Environment): Setti
     servers: servers.length > 0 ? servers : [SERVER_DEFAULT],
     login: logins.find(({ kind }) => kind !== 'none') ?? NONE,
     ...tlsOf(given, env, context),
-    apiPrefix: apiPrefixOf(given, context),
-    inboxPrefix: given.inboxPrefix ?? context?.text('inbox_prefix') ?? null,
+    apiPrefix: apiPrefixOf(subjects, ofContext),
+    inboxPrefix: subjects.inboxPrefix ?? ofContext.inboxPrefix ?? null,
     timeoutMs: given.timeoutMs ?? timeoutOf(env),
   };
 }
@@ -130,17 +139,30 @@ function tlsOf(
   throw new LockstepError('usage', `TLS: a ${missing} is missing: they belong together`);
 }
 
-function apiPrefixOf(given: ConnectionGiven, context: NatsContext | null): string {
-  const { jsDomain, jsApiPrefix } = given;
+function subjectsOfContext(context: NatsContext): SubjectsGiven {
+  const where = `context ${context.name}: `;
+  return subjectsOf(
+    {
+      jsDomain: context.text('jetstream_domain'),
+      jsApiPrefix: context.text('jetstream_api_prefix'),
+      inboxPrefix: context.text('inbox_prefix'),
+    },
+    {
+      jsDomain: `${where}jetstream_domain`,
+      jsApiPrefix: `${where}jetstream_api_prefix`,
+      inboxPrefix: `${where}inbox_prefix`,
+    },
+  );
+}
+
+function apiPrefixOf({ jsDomain, jsApiPrefix }: SubjectsGiven, context: SubjectsGiven): string {
   if (jsDomain !== undefined && jsApiPrefix !== undefined) {
     throw new LockstepError('usage', 'a JetStream domain and an API prefix: give one of them');
   }
-  if (jsApiPrefix !== undefined) return jsApiPrefix.replace(/\.$/, '');
+  if (jsApiPrefix !== undefined) return jsApiPrefix;
   if (jsDomain !== undefined) return `$JS.${jsDomain}.API`;
-  const prefix = context?.text('jetstream_api_prefix');
-  if (prefix !== undefined) return prefix.replace(/\.$/, '');
-  const domain = context?.text('jetstream_domain');
-  return domain === undefined ? '$JS.API' : `$JS.${domain}.API`;
+  if (context.jsApiPrefix !== undefined) return context.jsApiPrefix;
+  return context.jsDomain === undefined ? '$JS.API' : `$JS.${context.jsDomain}.API`;
 }
 
 function timeoutOf(env: Environment): number {

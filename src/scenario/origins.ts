@@ -12,6 +12,7 @@ import { parseServerUrl, type ConnectionGiven } from './connection.js';
 import { rebuildOrigin } from './rebuild.js';
 import type { Scenario } from './schema.js';
 import { readText, type ReadFile } from './source.js';
+import { isStreamName, subjectsOf } from './subjects.js';
 import type {
   DriverName,
   LiveOriginPlan,
@@ -26,9 +27,6 @@ import { refusal } from './words.js';
 type Raw = Scenario['origin'];
 
 const KINDS = ['synthetic', 'natsGaps', 'nats'] as const satisfies readonly (keyof Raw)[];
-/** What the server refuses in a name, and what cannot be seen. */
-const STREAM_NAME = /^[^\p{C}\s.*>/\\]+$/u;
-
 const SIZE_DEFAULT = 128;
 /** Half of what a record may have: subject, headers and layout always fit beside it. */
 const SIZE_MAX = RECORD_BYTES_MAX / 2;
@@ -53,9 +51,14 @@ export function planOrigin(where: string, origin: Raw, readFile: ReadFile): Orig
 
 function planLive(where: string, raw: NonNullable<Raw['nats']>): LiveOriginPlan {
   const { url, stream, timeout, ...rest } = raw;
-  if (!STREAM_NAME.test(stream)) throw refusal(`${where}.stream`, stream, 'the name of a stream');
+  if (!isStreamName(stream)) throw refusal(`${where}.stream`, stream, 'the name of a stream');
   const connection: ConnectionGiven = {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...subjectsOf(rest, {
+      jsDomain: `${where}.jsDomain`,
+      jsApiPrefix: `${where}.jsApiPrefix`,
+      inboxPrefix: `${where}.inboxPrefix`,
+    }),
     ...(url === undefined ? {} : serversOf(`${where}.url`, url)),
     ...(timeout === undefined
       ? {}

@@ -8,6 +8,7 @@ import { SEQ_MAX } from '../base/limits.js';
 import { isSeq } from '../base/seq.js';
 import type { SeqRange } from '../stream/types.js';
 import type { RebuiltOriginPlan } from './types.js';
+import { isStreamName } from './subjects.js';
 import { refusal } from './words.js';
 
 /** A file's name, for errors, and what is in it. */
@@ -44,8 +45,8 @@ function readInfo(file: NamedText): StreamInfo {
   if (typeof name !== 'string' || typeof state !== 'object' || state === null) {
     throw refusal(path, json, 'the output of nats stream info NAME --json');
   }
-  // Names of streams go into reports and file names; the server refuses these characters as well.
-  if (!/^[^\p{C}\s.*>/\\]+$/u.test(name)) throw refusal(`${path}: config.name`, name, 'a name');
+  // It goes into reports and file names.
+  if (!isStreamName(name)) throw refusal(`${path}: config.name`, name, 'a name');
   const field = (key: string): number => {
     const value = fieldOf(state, key);
     if (value === 0 || isSeq(value)) return value;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { ConnectionFlags } from '../../src/cli/connection-flags.js';
 import { planOf, type RunFlags } from '../../src/cli/run.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
@@ -130,5 +131,29 @@ describe('flags: refused where they were given', () => {
     const text = FILE.replace(/faults:[^]*/, 'faults: 3\n');
     const given = { fault: ['kill=r2,at=1s'] };
     expect(refusal(given, text)).toBe('a.yaml:6: faults: 3 is not a list');
+  });
+});
+
+describe('flags: words of subjects', () => {
+  const LINES = 'x 0\r\n\r\nPUB S.1 0\r\n\r\nPUB y';
+  it.each<[keyof ConnectionFlags, string, string]>([
+    ['jsApiPrefix', LINES, '--js-api-prefix: "x 0\\u{d}\\u{a}\\u{d}\\u{a}PUB S.1 0\\u{d}'],
+    ['jsApiPrefix', '', '--js-api-prefix: "" is not a prefix of subjects such as a.b'],
+    ['jsApiPrefix', 'a\u00a0b', '--js-api-prefix: "a\u00a0b" is not a prefix'],
+    ['jsDomain', LINES, '--js-domain: "x 0'],
+    ['jsDomain', 'a.b', '--js-domain: "a.b" is not one word of a subject'],
+    ['inboxPrefix', 'a.>', '--inbox-prefix: "a.>" is not a prefix of subjects'],
+    ['inboxPrefix', '*', '--inbox-prefix: "*" is not a prefix of subjects'],
+    ['inboxPrefix', 'a..', '--inbox-prefix: "a.." is not a prefix of subjects'],
+    ['inboxPrefix', 'a'.repeat(256), 'is not at most 255 letters long'],
+  ])('%s: %j is refused', (flag, text, message) => {
+    expect(refusal({ origin: 'nats:///S', [flag]: text })).toContain(message);
+  });
+
+  it('prefixes and domains as they are, without a dot behind them', () => {
+    const given = { jsApiPrefix: '$JS.a@hub.API.', inboxPrefix: '_me.ann' };
+    expect(planOf(undefined, flags({ origin: 'nats:///S', ...given })).origin).toMatchObject({
+      connection: { jsApiPrefix: '$JS.a@hub.API', inboxPrefix: '_me.ann' },
+    });
   });
 });

@@ -23,6 +23,9 @@ context('stage', {
   ...{ url: 'tls://stage:4443', creds: '/s.creds', cert: '/c', key: '/k', ca: '/a' },
   ...{ jetstream_domain: 'hub', inbox_prefix: '_me', tls_first: true },
 });
+context('lines', { jetstream_domain: 'a b' });
+context('split', { jetstream_api_prefix: 'a..b' });
+context('wild', { inbox_prefix: 'a.>' });
 context('broken', 'password: of-broken');
 context('proxied', { url: 'nats://p', socks_proxy: 'socks5://x' });
 writeFileSync(join(home, 'nats', 'context.txt'), 'prod\n');
@@ -126,7 +129,7 @@ describe('settings: what is given, the environment, a context', () => {
       'a slip',
       { context: 'prdo' },
       HOME,
-      'context prdo not found; known: broken, prod, proxied, stage.',
+      'context prdo not found; known: broken, lines, prod, proxied, split, stage, wild.',
     ],
     ['a path', { context: '../context/prod' }, HOME, 'context ../context/prod not found; known:'],
     ['none at all', { context: 'x' }, NONE, 'context x not found; there are none'],
@@ -134,6 +137,10 @@ describe('settings: what is given, the environment, a context', () => {
     ['a proxy', { context: 'proxied' }, HOME, 'socks_proxy is not supported'],
     ['a key alone', { tlsKey: '/k' }, NONE, 'TLS: a certificate is missing'],
     ['domain and prefix', { jsDomain: 'a', jsApiPrefix: 'b' }, NONE, 'give one of them'],
+    ['a domain', { context: 'lines' }, HOME, 'context lines: jetstream_domain: "a b" is not one'],
+    ['a prefix', { context: 'split' }, HOME, 'split: jetstream_api_prefix: "a..b" is not a prefix'],
+    ['an inbox', { context: 'wild' }, HOME, 'context wild: inbox_prefix: "a.>" is not a prefix'],
+    ['by hand', { jsApiPrefix: 'x\r\nPUB a 0' }, NONE, 'API prefix: "x\\u{d}\\u{a}PUB a 0" is not'],
     ['a timeout', {}, { ...NONE, NATS_TIMEOUT: '5' }, 'NATS_TIMEOUT: "5" is not a duration'],
     [
       'a url',

@@ -70,6 +70,21 @@ describe('live origin: refused', () => {
       { ...NATS, timeout: '5' },
       'origin.nats.timeout: "5" is not a duration with its unit, such as 250ms or 2s',
     ],
+    [{ ...NATS, stream: 'a\nb' }, 'origin.nats.stream: "a\\u{a}b" is not text in one line'],
+    [
+      { ...NATS, jsDomain: 'a b' },
+      'origin.nats.jsDomain: "a b" is not one word of a subject: no space, dot or wildcard',
+    ],
+    [
+      { ...NATS, jsApiPrefix: '.a' },
+      'origin.nats.jsApiPrefix: ".a" is not a prefix of subjects such as a.b: ' +
+        'no space, empty word or wildcard',
+    ],
+    [
+      { ...NATS, inboxPrefix: 'a.*' },
+      'origin.nats.inboxPrefix: "a.*" is not a prefix of subjects such as a.b: ' +
+        'no space, empty word or wildcard',
+    ],
     [{ ...NATS, password: 'x' }, 'origin.nats: "password" is not a known key'],
     [{ url: 'nats://h' }, 'origin.nats.stream: nothing is not text'],
   ])('%j', (nats, message) => {
