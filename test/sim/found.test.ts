@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { playReplay } from '../../src/sim/replay.js';
 import { parseReplay } from '../../src/sim/replay-file.js';
+import { fateId } from '../../src/sim/transcript.js';
 import { hasher } from './stage.js';
 
 const DIR = 'scenarios/found';
@@ -19,7 +20,8 @@ describe('sim: found', () => {
     const { summary } = await playReplay(replay, hasher);
     expect(summary).toMatchObject({ asExpected: true, expected: replay.expect });
     // Its events still happen: a file whose faults miss shows nothing any more.
-    for (const id of replay.plan.faults.map((fault) => fault.id!)) {
+    const { faults, fates = [] } = replay.plan;
+    for (const id of [...faults.map((fault) => fault.id!), ...fates.map(fateId)]) {
       await expect(playReplay(replay, hasher, id)).resolves.toBeDefined();
     }
   });

@@ -23,7 +23,7 @@
  */
 import { loadHasher } from '../../src/base/hasher.js';
 import { ORIGIN_WINDOW_BYTES, RECORD_BYTES_MAX } from '../../src/base/limits.js';
-import type { Slot } from '../../src/base/member.js';
+import { memberOf, type Slot } from '../../src/base/member.js';
 import type { Input } from '../../src/replica/types.js';
 import type { Conditions, LinkConditions } from '../../src/sim/conditions.js';
 import type { SimNode, WorldPlan } from '../../src/sim/node.js';
@@ -53,6 +53,9 @@ const CONDITIONS: Conditions = {
 const WINDOW_BYTES = { bytes: ORIGIN_WINDOW_BYTES, recordBytes: RECORD_BYTES_MAX };
 
 type State = (node: SimNode) => boolean;
+
+/** What a member is given, in this order; made when it strikes. */
+type Given = (node: SimNode) => readonly Input[];
 
 interface Armed {
   readonly slot: Slot;
@@ -135,10 +138,12 @@ export class ClusterLanguage implements Language {
     if (command.name !== 'kill' && inputs === undefined) {
       throw new Error(`no command of a cluster: ${command.name}`);
     }
+    const slots = world.nodes.map(({ slot }) => slot);
     const node = this.#node(command, world);
-    if (inputs === undefined) return () => node.crash();
-    const given = inputs(command);
+    const given = inputs?.(command, slots) ?? null;
     return (give) => {
+      if (!node.isAlive) throw new Error(`${command.name}: ${node.slot} is dead`);
+      if (given === null) return node.crash();
       for (const input of given(node)) give(node, input);
     };
   }
@@ -248,23 +253,22 @@ export class ClusterLanguage implements Language {
   }
 }
 
-/** What each command gives a member, known when the command is read or when it strikes. */
-const INPUTS: Readonly<Record<string, (command: Command) => (node: SimNode) => readonly Input[]>> =
-  {
-    elect: () => (node) => [campaign(node)],
-    flap: () => (node) => [{ type: 'stepDown', to: null }, campaign(node)],
-    'step-down': (command) => {
-      const to = command.maybe('to') ? command.word('a slot or best') : null;
-      const member = to === null || to === 'best' ? to : `${to}.1`;
-      return () => [{ type: 'stepDown', to: member }];
-    },
-    configure: () => () => [{ type: 'configure', mirror: true }],
-    unconfigure: () => () => [{ type: 'configure', mirror: false }],
-    refuse: (command) => {
-      const code = command.oneOf(['overrun', 'writeFailed']);
-      return () => [{ type: 'failPropose', count: 1, code }];
-    },
-  };
+/** The commands that give a member something. */
+const INPUTS: Readonly<Record<string, (command: Command, slots: readonly Slot[]) => Given>> = {
+  elect: () => (node) => [campaign(node)],
+  flap: () => (node) => [{ type: 'stepDown', to: null }, campaign(node)],
+  'step-down': (command, slots) => {
+    const to = command.maybe('to') ? command.oneOf(['best', ...slots]) : null;
+    const member = to === null || to === 'best' ? to : memberOf(to, 1);
+    return () => [{ type: 'stepDown', to: member }];
+  },
+  configure: () => () => [{ type: 'configure', mirror: true }],
+  unconfigure: () => () => [{ type: 'configure', mirror: false }],
+  refuse: (command) => {
+    const code = command.oneOf(['overrun', 'writeFailed']);
+    return () => [{ type: 'failPropose', count: 1, code }];
+  },
+};
 
 function campaign({ replica }: SimNode): Input {
   return { type: 'campaign', term: replica!.log.term, deadLeader: replica!.log.leader };

@@ -35,6 +35,8 @@ describe('transcripts: a story that is not understood', () => {
     ['mirror\nwait 2', 'wait: "2" is not a duration with its unit, such as 250ms or 2s'],
     ['cluster 3\nwave r1', 'no command of a cluster: wave'],
     ['cluster 3\nelect r4', 'elect: r4 is none of r1, r2, r3'],
+    ['cluster 3\nstep-down r1 to r4', 'step-down: r4 is none of best, r1, r2, r3'],
+    ['cluster 3\nkill r1\nelect r1', 'elect: r1 is dead'],
     ['cluster 3\nelect r1 r2', 'elect: r2 is not understood'],
     ['cluster 3\nuntil r1 serves', 'until: not within 10 s'],
     ['cluster 3\nwhen r1 skipped 1', 'when: expected a command'],
