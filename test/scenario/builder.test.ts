@@ -59,6 +59,7 @@ describe('scenario: builder', () => {
       expect: {
         stallAtMost: { threads: '2s', sim: '2s', nats: '60s' },
         covered: ['stepDown', 'freeze', 'kill'],
+        state: { first: 1, last: 125_001, messages: 100_001, deleted: 25_000 },
       },
     });
     expect(built).toEqual(parse(readFileSync('scenarios/main-job.yaml', 'utf8')));
