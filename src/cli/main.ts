@@ -8,8 +8,19 @@ import { addMergeCommand } from './merge.js';
 import { addReplayCommand } from './replay.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
+import { version } from './version.js';
+
+// Whoever reads our output may go away: what was found still stands, and so does the exit code.
+// Output that cannot be written for another reason is a failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`lockstep: standard output cannot be written to (${error.message})\n`);
+  process.exitCode = EXIT.harness;
+});
+process.stderr.on('error', () => undefined);
 
 const program = new Command('lockstep')
+  .version(version(), '-V, --version', 'print the version')
   .description('a cluster of raft replicas that mirrors a message stream, and tries to break it')
   .exitOverride()
   .configureOutput({ writeErr: () => undefined });

@@ -1,15 +1,17 @@
 /** What `--out-dir` keeps of a run: every event as NDJSON, and the summary. */
 import {
   closeSync,
+  existsSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
+  statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { PlayResult } from '../scenario/play.js';
@@ -30,6 +32,8 @@ export class RunFiles implements Disposable {
   constructor(dir: string, plan: Plan, driver: DriverName) {
     this.#dir = dir;
     this.#file = openIn(dir, 'events.ndjson', 'a');
+    // What cannot be written at the end is better known before the run.
+    closeSync(openIn(dir, 'summary.json', 'a'));
     this.#faults = new Map(plan.faults.map(({ id, action }) => [id, action.kind]));
     this.#plan = plan;
     this.#driver = driver;
@@ -53,6 +57,8 @@ export class RunFiles implements Disposable {
     const isEmpty = fstatSync(this.#file).size === 0;
     closeSync(this.#file);
     if (isEmpty) unlinkSync(join(this.#dir, 'events.ndjson'));
+    const summary = join(this.#dir, 'summary.json');
+    if (statSync(summary).size === 0) unlinkSync(summary);
   }
 
   #begin(): void {
@@ -65,17 +71,33 @@ export class RunFiles implements Disposable {
 
   #write(atMs: number, body: RunEventBody): void {
     if (!this.#begun) this.#begin();
-    writeSync(this.#file, `${encodeEvent(atMs, body)}\n`);
+    try {
+      writeSync(this.#file, `${encodeEvent(atMs, body)}\n`);
+    } catch (error) {
+      const { message } = toErrorData(error);
+      throw new LockstepError('harness', `--out-dir: ${this.#dir}: ${message}`);
+    }
   }
 }
 
 /** Errors: usage, when the directory cannot be made or written to. */
 export function openIn(dir: string, name: string, mode: 'w' | 'a' = 'w'): number {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeDirectory(dir);
     return openSync(join(dir, name), mode);
   } catch (error) {
     const { message } = toErrorData(error);
     throw new LockstepError('usage', `--out-dir: ${dir}: cannot be written to (${message})`);
   }
+}
+
+/**
+ * Level by level: Node's own recursive mkdir does not come back from file systems that refuse a
+ * directory with ENOENT, as /proc does.
+ */
+function makeDirectory(dir: string): void {
+  if (existsSync(dir)) return;
+  const parent = dirname(dir);
+  if (parent !== dir) makeDirectory(parent);
+  mkdirSync(dir);
 }

@@ -178,7 +178,8 @@ export class LiveOrigin implements OriginSource {
     // A message that came later took the mirror over it.
     const isOpen = reachable < state.last && this.handedOut <= reachable;
     const blocks = this.#content.blockDigests();
-    return { origin: state, sentinel: null, tailGap: isOpen ? tail : null, blocks };
+    const strikes = this.#faults.struck;
+    return { origin: state, sentinel: null, tailGap: isOpen ? tail : null, blocks, strikes };
   }
 
   records(range: SeqRange): RecordDigest[] {

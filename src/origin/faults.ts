@@ -4,6 +4,7 @@
  */
 import type { ErrorData } from '../base/errors.js';
 import type { Prng } from '../base/prng.js';
+import type { OriginStrikes } from '../verdict/types.js';
 
 const NEVER = Number.NEGATIVE_INFINITY;
 /** Deliveries that a chance is drawn for ahead. */
@@ -53,6 +54,7 @@ export class OriginFaults {
   #losing: Chance | null = null;
   #repeating: Chance | null = null;
   #stalledUntilMs = NEVER;
+  readonly #struck = { refused: 0, lost: 0, repeated: 0 };
 
   constructor(prng: Prng) {
     this.#prng = prng;
@@ -89,6 +91,7 @@ export class OriginFaults {
   takeRefusal(): ErrorData | null {
     if (this.#refusals === 0) return null;
     this.#refusals--;
+    this.#struck.refused++;
     return this.#refusal;
   }
 
@@ -107,7 +110,19 @@ export class OriginFaults {
   }
 
   /** How often the next frame, of so many deliveries, is sent: 0, 1 or 2 times. */
-  takeCopies(count: number, nowMs: number): number {
+  takeCopies(count: number, nowMs: number): 0 | 1 | 2 {
+    const copies = this.#copiesOf(count, nowMs);
+    if (copies === 0) this.#struck.lost += count;
+    else if (copies === 2) this.#struck.repeated += count;
+    return copies;
+  }
+
+  /** Requests that were refused, deliveries that were lost and repeated, up to now. */
+  get struck(): OriginStrikes {
+    return { ...this.#struck };
+  }
+
+  #copiesOf(count: number, nowMs: number): 0 | 1 | 2 {
     if (this.#lost > 0) {
       this.#lost -= count;
       return 0;

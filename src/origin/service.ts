@@ -11,6 +11,7 @@ import { createPrng } from '../base/prng.js';
 import type { Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { SeqRange } from '../stream/types.js';
 
+import type { LedgerReport } from '../verdict/types.js';
 import type { OriginContent, OriginSlice } from './content.js';
 import { OriginFaults } from './faults.js';
 import { OriginLives } from './lives.js';
@@ -110,8 +111,8 @@ export class OriginService implements OriginSource {
   }
 
   /** What the judge asks first of what was served. */
-  report(): ReturnType<OriginLives['report']> {
-    return this.#lives.report();
+  report(): ReturnType<OriginLives['report']> & Pick<LedgerReport, 'strikes'> {
+    return { ...this.#lives.report(), strikes: this.#faults.struck };
   }
 
   /** Digests of what was or could have been handed out in a range, rising. */

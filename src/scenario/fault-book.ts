@@ -1,7 +1,7 @@
 /** What became of each fault of a run: waiting, due, decided; and what it took to come back. */
 import type { Slot } from '../base/member.js';
 import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
-import type { FaultStatus, FaultSummary, Reason } from '../verdict/types.js';
+import type { FaultStatus, FaultSummary, OriginStrikes, Reason } from '../verdict/types.js';
 import { stateText } from './arms.js';
 import type { ClusterEvent, Driver } from './driver.js';
 import type { FaultAction, FaultKind, FaultPlan, Plan, Target, Trigger } from './types.js';
@@ -18,6 +18,8 @@ interface FaultRecord {
   decidedMs: number | null;
   reason: string | null;
   recovery: Recovery | null;
+  /** Proposals of its target that were refused since it was armed. */
+  refused: number;
 }
 
 /** A flap is one only if the member that was deposed is the next one elected (case B1). */
@@ -47,6 +49,7 @@ export class FaultBook {
         decidedMs: cannot === null ? null : Number.NEGATIVE_INFINITY,
         reason: cannot,
         recovery: null,
+        refused: 0,
       };
     });
     this.#byId = new Map(this.#faults.map((record) => [record.fault.id, record]));
@@ -71,6 +74,25 @@ export class FaultBook {
 
   due(id: string): void {
     this.#record(id).isDue = true;
+  }
+
+  /** A proposal of this member was refused by its log. */
+  refused(slot: Slot, atMs: number, code: string): void {
+    for (const record of this.#faults) {
+      const { action } = record.fault;
+      if (action.kind !== 'failPropose' || action.code !== code || record.atMs === null) continue;
+      if (record.target === slot && record.atMs <= atMs) record.refused++;
+    }
+  }
+
+  /** What was armed and met nothing by the end did not happen. */
+  ended(strikes: OriginStrikes | undefined, nowMs: number): void {
+    for (const record of this.#faults) {
+      if (record.status !== 'installed' || hasMet(record, strikes)) continue;
+      record.status = 'uncovered';
+      record.reason = 'armed, and nothing came that it could have struck';
+      record.decidedMs = nowMs;
+    }
   }
 
   leader(slot: Slot, atMs: number): void {
@@ -204,6 +226,22 @@ export class FaultBook {
 
   #record(id: string): FaultRecord {
     return this.#byId.get(id)!;
+  }
+}
+
+/** Whether a fault that waits for traffic met some; all others strike as they are installed. */
+function hasMet({ fault, refused }: FaultRecord, strikes: OriginStrikes | undefined): boolean {
+  switch (fault.action.kind) {
+    case 'failPropose':
+      return refused > 0;
+    case 'refuseOpening':
+      return strikes === undefined || strikes.refused > 0;
+    case 'loseDeliveries':
+      return strikes === undefined || strikes.lost > 0;
+    case 'repeatDeliveries':
+      return strikes === undefined || strikes.repeated > 0;
+    default:
+      return true;
   }
 }
 

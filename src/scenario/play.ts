@@ -43,13 +43,20 @@ const TARGET_WAIT_MS = 10_000;
 /** Beyond the allowed stall, before a run that stands still is ended. */
 const STALL_GRACE_MS = 3_000;
 
-/** Errors: usage, when the driver finds that the plan asks for what is not there. */
+/** A driver may let hours pass within one turn of this thread: signals and timers get theirs. */
+const BREATHE_EVERY_MS = 50;
+
+/**
+ * Errors: usage, when the driver finds that the plan asks for what is not there; and whatever
+ * `onEvent` throws, once the cluster is closed.
+ */
 export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult> {
   const onDriver = { ...plan, faults: faultsOn(plan.faults, options.driver.name) };
   const record = new RunRecord(onDriver, options.driver);
+  const listener = new Listener(options.onEvent);
   const listen = (event: ClusterEvent): void => {
     record.add(event);
-    options.onEvent?.(event);
+    listener.tell(event);
   };
   let judgement: Judgement | null = null;
   let comparedInMs: number | null = null;
@@ -57,7 +64,7 @@ export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult
   try {
     await using cluster = await options.driver.start(onDriver, listen);
     begun = true;
-    await new Run(onDriver, cluster, record, options.signal).toItsEnd();
+    await new Run(onDriver, cluster, record, [options.signal, listener.failed]).toItsEnd();
     record.ended(cluster.now(), cluster.origin);
     const startedAt = cluster.now();
     judgement = await judgeAll(cluster, options.hasher, record);
@@ -68,6 +75,7 @@ export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult
     if (!begun && code === 'usage') throw error;
     record.reason('harness', message);
   }
+  listener.throwIfFailed();
   const reasons = record.reasons(judgement);
   return {
     summary: record.summary(judgement, decide(reasons), options.replay),
@@ -77,6 +85,33 @@ export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult
     stallFromMs: record.stallFromMs(),
     comparedInMs,
   };
+}
+
+/** Passes events on. What the other side throws ends the run, and is thrown when it is over. */
+class Listener {
+  readonly #onEvent: ((event: ClusterEvent) => void) | undefined;
+  readonly #failure = new AbortController();
+
+  constructor(onEvent: ((event: ClusterEvent) => void) | undefined) {
+    this.#onEvent = onEvent;
+  }
+
+  get failed(): AbortSignal {
+    return this.#failure.signal;
+  }
+
+  tell(event: ClusterEvent): void {
+    if (this.failed.aborted) return;
+    try {
+      this.#onEvent?.(event);
+    } catch (error) {
+      this.#failure.abort(error);
+    }
+  }
+
+  throwIfFailed(): void {
+    this.failed.throwIfAborted();
+  }
 }
 
 async function judgeAll(
@@ -90,6 +125,7 @@ async function judgeAll(
     cluster.living().map(async (slot) => ({ slot, reader: await asked(cluster.copy(slot)) })),
   );
   record.ledger = ledger.answer;
+  record.faults.ended(ledger.answer.strikes, cluster.now());
   // What was not reached is not lost: the run says by other means that it did not come so far.
   const reached = copies.map(({ reader }) => reader.answer.state.last);
   const upTo = Math.min(ledger.answer.origin.last, ...reached);
@@ -113,7 +149,8 @@ class Run {
   readonly #plan: Plan;
   readonly #cluster: RunningCluster;
   readonly #record: RunRecord;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signals: readonly (AbortSignal | undefined)[];
+  #breathedMs = performance.now();
   readonly #injecting = new Set<Promise<void>>();
   readonly #begun = new Set<number>();
   #startedMs = 0;
@@ -122,12 +159,12 @@ class Run {
     plan: Plan,
     cluster: RunningCluster,
     record: RunRecord,
-    signal: AbortSignal | undefined,
+    signals: readonly (AbortSignal | undefined)[],
   ) {
     this.#plan = plan;
     this.#cluster = cluster;
     this.#record = record;
-    this.#signal = signal;
+    this.#signals = signals;
   }
 
   async toItsEnd(): Promise<void> {
@@ -140,7 +177,7 @@ class Run {
     while (!this.#isOver()) {
       this.#injectDue();
       await this.#expire();
-      await cluster.pause(STEP_MS);
+      await this.#pause();
     }
     cluster.release();
     await Promise.all(this.#injecting);
@@ -157,13 +194,20 @@ class Run {
         this.#record.reason('stalled', `no leader within ${LEADER_WAIT_MS} ms of the start`);
         return false;
       }
-      await cluster.pause(STEP_MS);
+      await this.#pause();
     }
     return true;
   }
 
+  async #pause(): Promise<void> {
+    await this.#cluster.pause(STEP_MS);
+    if (performance.now() - this.#breathedMs < BREATHE_EVERY_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#breathedMs = performance.now();
+  }
+
   #mustStop(): boolean {
-    if (this.#signal?.aborted === true) {
+    if (this.#signals.some((signal) => signal?.aborted === true)) {
       this.#record.reason('inconclusive', 'ended by a signal before the run was over');
       return true;
     }
@@ -219,7 +263,7 @@ class Run {
         this.#record.faults.gaveUp(this.#plan.faults[at]!, this.#cluster.now(), why);
         return;
       }
-      await this.#cluster.pause(STEP_MS);
+      await this.#pause();
     }
   }
 }

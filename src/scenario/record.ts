@@ -171,6 +171,7 @@ export class RunRecord {
       mirror: this.#tally.mirror,
       faults: this.faults.summaries(this.#zeroMs),
       stallMs: tenths(this.#stall.ms),
+      reasons: this.reasons(judgement),
       rate: this.#rate(elapsedMs),
       replay,
     };
@@ -209,6 +210,9 @@ export class RunRecord {
   #replicaEvent({ slot, atMs, event }: Extract<ClusterEvent, { kind: 'replica' }>): void {
     this.#tally.add(event);
     this.#timeline.add(slot, atMs, event);
+    if (event.kind === 'propose' && event.refused !== null) {
+      this.faults.refused(slot, atMs, event.refused.code);
+    }
     if (event.kind === 'role' && event.role === 'leader') this.faults.leader(slot, atMs);
     if (event.kind === 'condition' && event.condition !== 'running') this.#condition = event;
   }

@@ -35,6 +35,13 @@ export interface RecordDigest {
 }
 
 /** What the origin handed out and passed over, recorded before hand-over. */
+/** What faults of the origin struck: armed alone they change nothing. */
+export interface OriginStrikes {
+  readonly refused: number;
+  readonly lost: number;
+  readonly repeated: number;
+}
+
 export interface LedgerReport {
   /** The origin at the end of the run, its sentinel included. */
   readonly origin: StreamState;
@@ -45,6 +52,8 @@ export interface LedgerReport {
   readonly passedOver: readonly SeqRange[];
   /** Of the origin's content as it was made, whether delivered or not. */
   readonly blocks: BlockDigests;
+  /** Not given: nothing is known of them. */
+  readonly strikes?: OriginStrikes;
 }
 
 /** Reads the two sides where they live. Ranges are closed, at most a few blocks long. */
@@ -137,6 +146,8 @@ export interface RunSummary {
   };
   readonly faults: readonly FaultSummary[];
   readonly stallMs: number;
+  /** Why it is not held, every reason found; empty when it is. */
+  readonly reasons: readonly Reason[];
   readonly rate: {
     readonly messagesPerSecond: number;
     readonly sequencesPerSecond: number;

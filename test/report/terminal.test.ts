@@ -48,6 +48,7 @@ const summary: RunSummary = {
     },
   ],
   stallMs: 12.34,
+  reasons: [],
   rate: { messagesPerSecond: 1_200_000.4, sequencesPerSecond: 1_500_000 },
   replay: 'lockstep replay run.json',
 };

@@ -17,6 +17,7 @@ const SUMMARY: RunSummary = {
   mirror: { openings: 1, rollbacks: 0, retries: 0 },
   faults: [],
   stallMs: 0,
+  reasons: [],
   rate: { messagesPerSecond: 2, sequencesPerSecond: 2 },
   replay: 'lockstep replay',
 };
