@@ -40,6 +40,8 @@ const STEP_MS = 5;
 const LEADER_WAIT_MS = 15_000;
 /** A target that does not exist when its time comes is waited for as long as this. */
 const TARGET_WAIT_MS = 10_000;
+/** As long as this when nothing is left to be mirrored. */
+const TARGET_WAIT_AT_REST_MS = 500;
 /** Beyond the allowed stall, before a run that stands still is ended. */
 const STALL_GRACE_MS = 3_000;
 
@@ -220,15 +222,22 @@ class Run {
 
   #isOver(): boolean {
     if (this.#mustStop()) return true;
+    if (this.#isAtRest()) {
+      return this.#injecting.size === 0 && !this.#record.faults.awaitsTime(this.#begun);
+    }
     const living = this.#cluster.living();
     const { last } = this.#cluster.origin;
-    const caughtUp = this.#record.isCaughtUp(living, last);
-    if (caughtUp || this.#record.hasStopped(living))
-      return this.#injecting.size === 0 && !this.#record.faults.awaitsTime(this.#begun);
     const allowed = this.#record.stallAtMostMs + STALL_GRACE_MS;
     if (this.#record.standsStillMs(this.#cluster.now(), last) <= allowed) return false;
     this.#record.stoodStill(living, last);
     return true;
+  }
+
+  /** Whether nothing more is to come: everything was mirrored, or the mirror stopped for good. */
+  #isAtRest(): boolean {
+    const living = this.#cluster.living();
+    const caughtUp = this.#record.isCaughtUp(living, this.#cluster.origin.last);
+    return caughtUp || this.#record.hasStopped(living);
   }
 
   #injectDue(): void {
@@ -258,7 +267,9 @@ class Run {
   async #inject(at: number): Promise<void> {
     const since = this.#cluster.now();
     while (!(await this.#cluster.inject(at))) {
-      if (this.#cluster.now() - since > TARGET_WAIT_MS || this.#mustStop()) {
+      const waited = this.#cluster.now() - since;
+      const limit = this.#isAtRest() ? TARGET_WAIT_AT_REST_MS : TARGET_WAIT_MS;
+      if (waited > limit || this.#mustStop()) {
         const why = 'its target did not exist when its time came';
         this.#record.faults.gaveUp(this.#plan.faults[at]!, this.#cluster.now(), why);
         return;

@@ -1,4 +1,8 @@
 /** The built command line as a user meets it: exit codes, one line on stderr, JSON on stdout. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lockstep } from './stage.js';
 
@@ -75,7 +79,7 @@ describe('command line: run', () => {
     const keys = (value: unknown): string[] => Object.keys(value as object);
     expect(keys(summary)).toEqual([
       ...['schema', 'verdict', 'driver', 'seed', 'elapsedMs', 'origin', 'replicas', 'messages'],
-      ...['skip', 'leadership', 'mirror', 'faults', 'stallMs', 'rate', 'replay'],
+      ...['skip', 'leadership', 'mirror', 'faults', 'stallMs', 'reasons', 'rate', 'replay'],
     ]);
     const state = ['first', 'last', 'messages', 'deleted'];
     expect(keys(summary['origin']).sort()).toEqual([...state, 'sentinel', 'tailGap'].sort());
@@ -98,16 +102,86 @@ describe('command line: run', () => {
     });
   });
 
-  it('SIGINT ends a run with a partial summary: inconclusive, exit 2', async () => {
-    const origin = 'synthetic:messages=100000,rate=1000';
-    const { code, stdout } = await lockstep(['run', '--origin', origin, '--json'], 1_500);
-    expect(code).toBe(2);
-    const { verdict, messages } = JSON.parse(stdout) as {
-      verdict: string;
-      messages: { ok: number; lost: number };
-    };
-    expect(verdict).toBe('inconclusive');
-    expect(messages.lost).toBe(0);
-    expect(messages.ok).toBeGreaterThan(0);
+  it.each([
+    ['threads', 'synthetic:messages=100000,rate=1000'],
+    ['sim', 'synthetic:messages=2000000,rate=10000'],
+  ])('%s: SIGINT ends a run with a partial summary: inconclusive, exit 2', async (on, origin) => {
+    const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
+    try {
+      const args = ['run', '--on', on, '--origin', origin, '--json', '--out-dir', dir];
+      const events = join(dir, 'events.ndjson');
+      const { code, stdout } = await lockstep(args, () => {
+        return existsSync(events) && readFileSync(events, 'utf8').includes('"kind":"progress"');
+      });
+      expect(code).toBe(2);
+      const { verdict, messages, reasons } = JSON.parse(stdout) as {
+        verdict: string;
+        messages: { ok: number; lost: number };
+        reasons: readonly { verdict: string; text: string }[];
+      };
+      expect(verdict).toBe('inconclusive');
+      expect(messages.lost).toBe(0);
+      expect(messages.ok).toBeGreaterThan(0);
+      expect(reasons).toEqual([
+        { verdict: 'inconclusive', text: 'ended by a signal before the run was over' },
+      ]);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('a reader that goes away changes nothing: no trace, the exit code of the verdict', async () => {
+    const run = 'node dist/src/cli/main.js run --on sim --origin synthetic:messages=100';
+    const { stdout, stderr } = await shell(`{ ${run}; echo "exit $?" >&2; } | true`);
+    expect([stdout, stderr]).toEqual(['', 'exit 0\n']);
+  });
+
+  it.runIf(existsSync('/dev/full'))(
+    'output that cannot be written: one line, exit 70',
+    async () => {
+      const main = 'node dist/src/cli/main.js';
+      const run = `${main} run --on sim --origin synthetic:messages=100`;
+      for (const command of [run, `${main} schema`]) {
+        const { stderr } = await shell(`${command} > /dev/full; echo "exit $?" >&2`);
+        expect(stderr).toMatch(/^lockstep: standard output cannot be written to .+\nexit 70\n$/);
+      }
+    },
+  );
+
+  it.runIf(existsSync('/proc/self'))(
+    'a directory that cannot be made: refused at once',
+    async () => {
+      const { code, stderr } = await lockstep(['run', '--out-dir', '/proc/lockstep/x']);
+      expect(code).toBe(64);
+      expect(stderr).toMatch(
+        /^lockstep: --out-dir: \/proc\/lockstep\/x: cannot be written to .+\n$/,
+      );
+    },
+  );
+
+  it('a summary that cannot be kept is refused before the run', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
+    try {
+      mkdirSync(join(dir, 'summary.json'));
+      const { code, stdout, stderr } = await lockstep(['run', '--out-dir', dir]);
+      expect([code, stdout]).toEqual([64, '']);
+      expect(stderr).toMatch(/^lockstep: --out-dir: .+cannot be written to .+\n$/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('--version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await lockstep(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 });
+
+/** What a command of the shell prints. */
+function shell(command: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve) => {
+    execFile('bash', ['-c', command], (_error, stdout, stderr) => {
+      resolve({ stdout, stderr });
+    });
+  });
+}

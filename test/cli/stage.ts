@@ -7,18 +7,20 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export function lockstep(args: readonly string[], interruptAfterMs?: number): Promise<Ended> {
+/** @param interruptWhen  asked again and again; once it says so the process gets a SIGINT */
+export function lockstep(args: readonly string[], interruptWhen?: () => boolean): Promise<Ended> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['dist/src/cli/main.js', ...args]);
     const ended = { stdout: '', stderr: '' };
     child.stdout.on('data', (part: Buffer) => (ended.stdout += part.toString()));
     child.stderr.on('data', (part: Buffer) => (ended.stderr += part.toString()));
-    const timer =
-      interruptAfterMs === undefined
-        ? undefined
-        : setTimeout(() => child.kill('SIGINT'), interruptAfterMs);
+    const timer = setInterval(() => {
+      if (interruptWhen?.() !== true) return;
+      clearInterval(timer);
+      child.kill('SIGINT');
+    }, 10);
     child.once('close', (code) => {
-      clearTimeout(timer);
+      clearInterval(timer);
       resolve({ ...ended, code });
     });
   });

@@ -92,3 +92,41 @@ describe('fault book: states reached elsewhere', () => {
     expect(statuses(made.book)).toEqual(['uncovered: waited 1 s for skipped >= 5; last seen 4']);
   });
 });
+
+describe('fault book: armed', () => {
+  const faults = [
+    { id: 'p', failPropose: 'leader', code: 'writeFailed', at: '1ms' },
+    { id: 'o', refuseOpening: true, at: '1ms' },
+    { id: 'l', loseDeliveries: true, at: '1ms' },
+    { id: 'r', repeatDeliveries: true, at: '1ms' },
+    { id: 'k', kill: 'leader', at: '1ms' },
+  ];
+  const installed = (): FaultBook => {
+    const { book: made } = book(...faults);
+    for (const { id } of faults) made.event(fell(id, 5));
+    return made;
+  };
+  const unmet = 'uncovered: armed, and nothing came that it could have struck';
+
+  it('what met nothing by the end did not happen', () => {
+    const made = installed();
+    made.refused('r2', 6, 'writeFailed');
+    made.refused('r1', 6, 'overrun');
+    made.refused('r1', 4, 'writeFailed');
+    made.ended({ refused: 0, lost: 0, repeated: 0 }, 99);
+    expect(statuses(made)).toEqual([unmet, unmet, unmet, unmet, 'installed: ']);
+  });
+
+  it('what met something did', () => {
+    const made = installed();
+    made.refused('r1', 6, 'writeFailed');
+    made.ended({ refused: 1, lost: 2, repeated: 3 }, 99);
+    expect(statuses(made)).toEqual(faults.map(() => 'installed: '));
+  });
+
+  it('an origin that does not count is believed', () => {
+    const made = installed();
+    made.ended(undefined, 99);
+    expect(statuses(made).slice(1)).toEqual(faults.slice(1).map(() => 'installed: '));
+  });
+});

@@ -71,6 +71,7 @@ describe('play: held', () => {
         mirror: { openings: 0, rollbacks: 0, retries: 0 },
         faults: [],
         stallMs: 20,
+        reasons: [],
         rate: { messagesPerSecond: 467, sequencesPerSecond: 578 },
         replay: 'lockstep run',
       },
@@ -663,12 +664,12 @@ describe('play: faults by time', () => {
     expect(summary.faults).toMatchObject([{ status: 'installed', target: 'r1' }]);
   });
 
-  it('a target that does not come within ten seconds is given up', async () => {
+  it('a target is not waited for long when nothing is left to be mirrored', async () => {
     const faults = [{ kill: 'follower', at: '20ms' }];
     const script = { steps: QUICK, inject: (): boolean => false };
     const { summary } = await playOn(planOf({ faults, timeLimit: '1m' }), script);
-    expect(summary.elapsedMs).toBeGreaterThan(10_000);
-    expect(summary.elapsedMs).toBeLessThan(10_100);
+    expect(summary.elapsedMs).toBeGreaterThan(500);
+    expect(summary.elapsedMs).toBeLessThan(600);
     expect(summary.faults).toEqual([
       {
         ...{ kind: 'kill', target: 'follower', status: 'uncovered', atMs: null },

@@ -26,7 +26,7 @@ const SUMMARY_TEXT =
   '"messages":{"corrupt":0,"duplicated":0,"lost":0,"ok":1,"phantom":0,"reordered":0,"unknown":0},' +
   '"mirror":{"openings":1,"retries":0,"rollbacks":0},"origin":{"deleted":0,"first":1,"last":1,' +
   '"messages":1,"sentinel":1,"tailGap":null},"rate":{"messagesPerSecond":2,' +
-  '"sequencesPerSecond":2},"replay":"lockstep replay","replicas":[],"schema":1,"seed":3,' +
+  '"sequencesPerSecond":2},"reasons":[],"replay":"lockstep replay","replicas":[],"schema":1,"seed":3,' +
   '"skip":{"batches":0,"encoding":"range","largestBatch":0,"refused":0,"sequences":0},' +
   '"stallMs":0,"verdict":"held"}';
 
