@@ -26,7 +26,7 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
           '        }',
       },
     ],
-    fires: OUT_OF_PLACE,
+    fires: ['logged as accepted', ...OUT_OF_PLACE],
     script: 0,
   },
   {
@@ -61,7 +61,7 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
         replace: '',
       },
     ],
-    fires: ['one consumer', ...OUT_OF_PLACE],
+    fires: ['term fence', 'logged as accepted', 'one consumer', ...OUT_OF_PLACE],
     script: 2,
   },
   {
@@ -85,7 +85,7 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
           "            this.#append('batch', count, bytes);",
       },
     ],
-    fires: OUT_OF_PLACE,
+    fires: ['logged as accepted', ...OUT_OF_PLACE],
     script: 1,
   },
   {

@@ -15,6 +15,7 @@ const UNLIKE_ORIGIN = [
   'mirror: corrupt',
   'mirror: reordered',
   'mirror: duplicated',
+  'mirror: state',
   'replica assertion',
 ];
 

@@ -8,6 +8,7 @@ const STATE = 'src/raft/state.js';
 
 /** What two leaders of one term lead to, whichever comes first. */
 const TWO_LEADERS = [
+  'elected by a quorum',
   'election safety',
   'one consumer',
   'log matching',
@@ -15,6 +16,14 @@ const TWO_LEADERS = [
   'committed on quorum',
   'leader completeness',
   'state machine safety',
+  'replica assertion',
+];
+
+/** What the leadership of a shorter or an older log leads to. */
+const NEWER_LOG_LOST = [
+  'votes for newer logs',
+  'leader completeness',
+  'committed immutable',
   'replica assertion',
 ];
 
@@ -122,7 +131,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
         replace: 'lastIndex >= log.lastIndex',
       },
     ],
-    fires: ['leader completeness', 'committed immutable', 'replica assertion'],
+    fires: NEWER_LOG_LOST,
     script: 4,
   },
   {
@@ -136,7 +145,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
         replace: 'lastTerm >= log.lastTerm',
       },
     ],
-    fires: ['leader completeness', 'committed immutable', 'replica assertion'],
+    fires: NEWER_LOG_LOST,
     script: 1,
   },
   {

@@ -7,6 +7,7 @@ const REPLICATION = 'src/raft/replication.js';
 
 /** What a log that is not the leader's leads to, whichever comes first. */
 const UNLIKE_LOGS = [
+  'applied is durable',
   'log matching',
   'committed on quorum',
   'committed immutable',
@@ -60,13 +61,13 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
   },
   {
     id: 'M8',
-    title: 'a follower commits up to its own last entry instead of the last matched one',
+    title: 'a heartbeat carries the whole commit, beyond what its follower is known to match',
     source: 'atomix copycat issue 265',
     edits: [
       {
-        file: FOLLOWER,
-        find: 'state.commitTo(Math.min(request.commit, matched));',
-        replace: 'state.commitTo(Math.min(request.commit, log.lastIndex));',
+        file: REPLICATION,
+        find: 'commit: Math.min(this.#state.commit, progress.match),',
+        replace: 'commit: this.#state.commit,',
       },
     ],
     fires: UNLIKE_LOGS,
@@ -111,7 +112,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
         replace: 'if (term === entry.term && entry.index <= state.commit)',
       },
     ],
-    fires: UNLIKE_LOGS,
+    fires: ['durable answers', ...UNLIKE_LOGS],
     script: 1,
   },
   {

@@ -10,6 +10,7 @@ import type { ReplicaEvent } from '../replica/types.js';
 import type { SimNode } from './node.js';
 
 /**
+ * - `gapMet`: a leader is about to propose the first batch of a skip, on whatever path.
  * - `skipInFlight`: a leader had a batch of skips accepted and none of it is committed yet.
  * - `elected`, `transferred`: it has just won, the latter by order of the leader before it.
  * - `noopUncommitted`: it leads and its own noop is not applied yet.
@@ -21,6 +22,7 @@ import type { SimNode } from './node.js';
  * - `openingRequested`: it asked the origin and was not answered.
  */
 export type SwarmMoment =
+  | 'gapMet'
   | 'skipInFlight'
   | 'elected'
   | 'transferred'
@@ -42,6 +44,7 @@ interface Seen {
   leads: boolean;
   campaignsByTransfer: boolean;
   skipped: boolean;
+  skips: boolean;
 }
 
 export class Moments {
@@ -82,9 +85,11 @@ export class Moments {
   /** Before and between the proposals of a turn. */
   between(node: SimNode): void {
     const seen = this.#of(node);
-    if (!seen.skipped) return;
+    const { skipped, skips } = seen;
     seen.skipped = false;
-    this.#reached('skipInFlight', node, true);
+    seen.skips = node.replica?.openingPhase === 'skipping';
+    if (skipped) this.#reached('skipInFlight', node, true);
+    else if (seen.skips && !skips) this.#reached('gapMet', node, true);
   }
 
   turned(node: SimNode, { log, serving }: Replica): void {
@@ -111,7 +116,7 @@ export class Moments {
   #of({ slot, life }: SimNode): Seen {
     let seen = this.#seen.get(slot);
     if (seen?.life !== life) {
-      seen = { life, leads: false, campaignsByTransfer: false, skipped: false };
+      seen = { life, leads: false, campaignsByTransfer: false, skipped: false, skips: false };
       this.#seen.set(slot, seen);
     }
     return seen;

@@ -6,7 +6,7 @@ import type { Prng } from '../base/prng.js';
 import type { SyntheticOriginPlan } from '../scenario/types.js';
 import type { Falsehood } from './conductor-faults.js';
 import type { AnswerFault, DeliveryFault } from './frame-faults.js';
-import type { SwarmMoment } from './moments.js';
+import { LEANINGS, type Leaning } from './swarm-focus.js';
 import type { SwarmAction, SwarmFault, SwarmKind } from './swarm-plan.js';
 import { SHAPE_MEMBERS_MIN, type Shape } from './topology.js';
 
@@ -15,59 +15,13 @@ export interface FaultDraws {
   readonly safetyMs: number;
   readonly origin: SyntheticOriginPlan;
   readonly beyondQuorum: boolean;
+  readonly leaning: Leaning;
 }
 
-/** Every kind, and of how many runs in twenty it may be part. */
-const CHANCES: Readonly<Record<SwarmKind, number>> = {
-  stepDown: 10,
-  flap: 10,
-  kill: 10,
-  killAll: 10,
-  wipe: 4,
-  freeze: 10,
-  failWrite: 10,
-  failSync: 10,
-  slowDisk: 10,
-  isolate: 10,
-  partition: 10,
-  topology: 10,
-  clog: 10,
-  echo: 10,
-  falsify: 10,
-  misorder: 10,
-  failPropose: 10,
-  dropConsumer: 10,
-  cutOrigin: 10,
-  clogOrigin: 10,
-  refuseOpening: 8,
-  spoilAnswer: 8,
-  spoilDelivery: 8,
-  delayAnswer: 8,
-  loseDeliveries: 10,
-  repeatDeliveries: 10,
-  stallOrigin: 10,
-  delete: 10,
-  expire: 10,
-  // It ends the mirror: whatever comes after it finds less.
-  recreate: 1,
-};
-export const KINDS = Object.keys(CHANCES) as SwarmKind[];
-const FAULTS_MAX = 14;
+export const KINDS = Object.keys(LEANINGS.mixed.chances) as SwarmKind[];
 const FAULTS_MAX_BEYOND = 40;
 
-export const MOMENTS: readonly SwarmMoment[] = [
-  'skipInFlight',
-  'elected',
-  'transferred',
-  'noopUncommitted',
-  'deposed',
-  'transferSent',
-  'campaigning',
-  'voted',
-  'acknowledged',
-  'appendUnsynced',
-  'openingRequested',
-];
+export const MOMENTS = LEANINGS.mixed.moments;
 export const ANSWER_FAULTS: readonly AnswerFault[] = [
   'noIdentity',
   'noStart',
@@ -90,10 +44,11 @@ export const FALSEHOODS: readonly Falsehood[] = [
 ];
 
 export function drawFaults(prng: Prng, draws: FaultDraws): SwarmFault[] {
-  const kinds = KINDS.filter((kind) => prng.chance(kind, CHANCES[kind], 20));
+  const { chances, faultsMax } = draws.leaning;
+  const kinds = KINDS.filter((kind) => prng.chance(kind, chances[kind] ?? 0, 20));
   if (draws.beyondQuorum) kinds.push('wipe', 'kill', 'killAll', 'isolate');
   if (kinds.length === 0) return [];
-  const most = draws.beyondQuorum ? FAULTS_MAX_BEYOND : FAULTS_MAX;
+  const most = draws.beyondQuorum ? FAULTS_MAX_BEYOND : faultsMax;
   const faults = Array.from({ length: prng.below('count', most + 1) }, (_, at) =>
     drawFault(prng.fork(`${at + 1}`), pick(prng, 'kind', kinds), draws),
   );
@@ -107,8 +62,9 @@ function drawFault(prng: Prng, kind: SwarmKind, draws: FaultDraws): SwarmFault {
     target: leader ? ('leader' as const) : prng.below('position', draws.replicas),
     action: drawAction(prng, kind, draws),
   };
-  if (!prng.chance('waits', 1, 2)) return fault;
-  return { ...fault, when: pick(prng, 'moment', MOMENTS) };
+  const { waits, moments } = draws.leaning;
+  if (!prng.chance('waits', waits, 20)) return fault;
+  return { ...fault, when: pick(prng, 'moment', moments) };
 }
 
 function drawAction(prng: Prng, kind: SwarmKind, draws: FaultDraws): SwarmAction {

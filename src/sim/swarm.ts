@@ -9,6 +9,7 @@ import type { SyntheticOriginPlan } from '../scenario/types.js';
 import type { Conditions, LinkConditions } from './conditions.js';
 import type { LoadShape, Tuning } from './node.js';
 import { drawFaults } from './swarm-draws.js';
+import { FOCUS_DRAWS, LEANINGS, type Leaning, type SwarmFocus } from './swarm-focus.js';
 import type { SwarmPlan } from './swarm-plan.js';
 
 export { faultId, toleratedOf } from './swarm-plan.js';
@@ -18,6 +19,8 @@ export interface DrawOptions {
   readonly onDraw?: OnDraw | undefined;
   /** More faults than the cluster tolerates, and no phase in which it owes progress. */
   readonly beyondQuorum?: boolean;
+  /** What the run leans to; not given: drawn. */
+  readonly focus?: SwarmFocus | undefined;
 }
 
 const SAFETY_MS_MIN = 500;
@@ -33,25 +36,26 @@ const RECORD_EXTRA_BYTES = 88;
 export function drawSwarm(seed: number, options: DrawOptions = {}): SwarmPlan {
   const { beyondQuorum = false, onDraw } = options;
   const prng = createPrng(seed, onDraw).fork('swarm');
-  const replicas = pick(prng, 'replicas', [1, 2, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7]);
+  const leaning = LEANINGS[options.focus ?? pick(prng, 'focus', FOCUS_DRAWS)];
+  const replicas = pick(prng, 'replicas', leaning.replicas);
   const safetyMs = prng.between('safety', SAFETY_MS_MIN, SAFETY_MS_MAX);
   const size = prng.between('size', 0, 256);
   const sizeMax = size + pick(prng, 'sizes', [0, 0, 100, 1_000, 8_000]);
-  const tuning = drawTuning(prng.fork('tuning'), sizeMax);
+  const tuning = drawTuning(prng.fork('tuning'), sizeMax, leaning);
   const skipsMost = tuning.limits.batchCountMax ?? SMALL_BATCH;
   const gapCounts = skipsMost < SMALL_BATCH ? SMALL_GAP_COUNTS : GAP_COUNTS;
-  const origin = drawOrigin(prng.fork('origin'), { safetyMs, size, gapCounts });
+  const origin = drawOrigin(prng.fork('origin'), { safetyMs, size, gapCounts, leaning });
   return {
     seed,
     replicas,
-    election: pick(prng, 'election', ['both', 'both', 'timers', 'conductor']),
+    election: pick(prng, 'election', leaning.elections),
     skip: pick(prng, 'skip', ['entries', 'range']),
     timeScale: pick(prng, 'time scale', [0.01, 0.05]),
     origin,
     load: drawLoad(prng.fork('load'), origin, sizeMax),
     tuning,
-    conditions: drawConditions(prng.fork('conditions')),
-    faults: drawFaults(prng.fork('faults'), { replicas, safetyMs, origin, beyondQuorum }),
+    conditions: drawConditions(prng.fork('conditions'), leaning),
+    faults: drawFaults(prng.fork('faults'), { replicas, safetyMs, origin, beyondQuorum, leaning }),
     safetyMs,
     core: drawCore(prng.fork('core'), replicas),
     sentinelAfterMs: prng.between('sentinel', 0, 300),
@@ -61,11 +65,17 @@ export function drawSwarm(seed: number, options: DrawOptions = {}): SwarmPlan {
 
 function drawOrigin(
   prng: Prng,
-  of: { readonly safetyMs: number; readonly size: number; readonly gapCounts: readonly number[] },
+  of: {
+    readonly safetyMs: number;
+    readonly size: number;
+    readonly gapCounts: readonly number[];
+    readonly leaning: Leaning;
+  },
 ): SyntheticOriginPlan {
   const messages = prng.between('messages', 20, 2_000);
   const gaps: { after: number; count: number }[] = [];
-  const wanted = prng.below('gaps', 4);
+  const { gapsMin, gapsMax, floods } = of.leaning;
+  const wanted = prng.between('gaps', gapsMin, gapsMax);
   let after = 0;
   for (let gap = 0; gap < wanted; gap++) {
     after += prng.between('after', gap === 0 ? 0 : 1, Math.max(1, Math.floor(messages / 3)));
@@ -74,7 +84,7 @@ function drawOrigin(
   }
   // Most runs deliver over the whole phase, so that faults fall into a load.
   const paced = Math.max(1, Math.floor((messages * 1_100) / of.safetyMs));
-  const rate = prng.chance('flood', 2, 5) ? null : paced;
+  const rate = prng.chance('flood', floods, 20) ? null : paced;
   return { kind: 'synthetic', messages, size: of.size, rate, gaps };
 }
 
@@ -93,9 +103,9 @@ function drawLoad(prng: Prng, { messages, rate }: SyntheticOriginPlan, sizeMax: 
   };
 }
 
-/** Half of the runs have bounds so small that they are met all the time. */
-function drawTuning(prng: Prng, sizeMax: number): Tuning {
-  const electionTicksMin = pick(prng, 'election', [10, 20, 20, 30]);
+/** Some runs have bounds so small that they are met all the time. */
+function drawTuning(prng: Prng, sizeMax: number, leaning: Leaning): Tuning {
+  const electionTicksMin = pick(prng, 'election', leaning.electionTicks);
   const timing = {
     electionTicksMin,
     electionTicksMax: 2 * electionTicksMin,
@@ -105,9 +115,9 @@ function drawTuning(prng: Prng, sizeMax: number): Tuning {
     preVote: !prng.chance('no pre-vote', 1, 6),
     checkQuorum: !prng.chance('no check-quorum', 1, 6),
   };
-  if (!prng.chance('tight', 1, 2)) return { ...checks, limits: timing };
+  if (!prng.chance('tight', leaning.tight, 20)) return { ...checks, limits: timing };
   const recordBytesMax = sizeMax + RECORD_EXTRA_BYTES;
-  const batchBytesMax = recordBytesMax * pick(prng, 'batch bytes', [1, 2, 10, 200]);
+  const batchBytesMax = recordBytesMax * pick(prng, 'batch bytes', leaning.batchRecords);
   return {
     ...checks,
     limits: {
@@ -115,7 +125,7 @@ function drawTuning(prng: Prng, sizeMax: number): Tuning {
       recordBytesMax,
       batchBytesMax,
       batchCountMax: pick(prng, 'batch', BATCH_COUNTS),
-      uncommittedBytesMax: batchBytesMax * pick(prng, 'uncommitted', [1, 2, 10]),
+      uncommittedBytesMax: batchBytesMax * pick(prng, 'uncommitted', leaning.uncommittedBatches),
       inflightAppendsMax: pick(prng, 'inflight', [1, 2, 8, 64]),
       inflightBytesMax: batchBytesMax * pick(prng, 'inflight bytes', [1, 4]),
       appendBytesMax: pick(prng, 'append', [1, batchBytesMax, 10 * batchBytesMax]),
@@ -128,11 +138,11 @@ function drawTuning(prng: Prng, sizeMax: number): Tuning {
   };
 }
 
-export function drawConditions(prng: Prng): Conditions {
+export function drawConditions(prng: Prng, { links } = LEANINGS.mixed): Conditions {
   return {
-    peers: drawLink(prng.fork('peers')),
-    origin: drawLink(prng.fork('origin')),
-    control: drawLink(prng.fork('control')),
+    peers: drawLink(prng.fork('peers'), links),
+    origin: drawLink(prng.fork('origin'), LEANINGS.mixed.links),
+    control: drawLink(prng.fork('control'), LEANINGS.mixed.links),
     writeMinUs: 10,
     writeMaxUs: pick(prng, 'write', [50, 500, 5_000, 20_000]),
     turnUs: pick(prng, 'turn', [5, 20, 200]),
@@ -140,15 +150,15 @@ export function drawConditions(prng: Prng): Conditions {
   };
 }
 
-function drawLink(prng: Prng): LinkConditions {
+function drawLink(prng: Prng, links: Leaning['links']): LinkConditions {
   const delayMinUs = pick(prng, 'delay', [20, 100, 1_000]);
   return {
     delayMinUs,
     delayMaxUs: delayMinUs * pick(prng, 'spread', [1, 2, 10]),
     lossPerMille: pick(prng, 'loss', [0, 0, 1, 10, 50]),
-    duplicatePerMille: pick(prng, 'duplicate', [0, 0, 10, 50]),
-    reorderPerMille: pick(prng, 'reorder', [0, 0, 10, 100]),
-    reorderMaxUs: pick(prng, 'overtaken', [500, 5_000, 50_000]),
+    duplicatePerMille: pick(prng, 'duplicate', links.duplicate),
+    reorderPerMille: pick(prng, 'reorder', links.reorder),
+    reorderMaxUs: pick(prng, 'overtaken', links.overtakenUs),
   };
 }
 

@@ -9,24 +9,30 @@ import type { MirrorEvent, OriginFrame } from '../mirror/types.js';
 import type { Message, Persist } from '../raft/types.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent } from '../replica/types.js';
+import { expectedOf, viewOf } from '../stream/layout.js';
 import type { MemoryDisk } from './disk.js';
 import { AppliedInPlace } from './invariants/applied-in-place.js';
+import { AppliedIsDurable } from './invariants/applied-is-durable.js';
 import { CommittedImmutable } from './invariants/committed-immutable.js';
 import { CommittedOnQuorum } from './invariants/committed-on-quorum.js';
 import { DurableAnswers } from './invariants/durable-answers.js';
+import { ElectedByQuorum } from './invariants/elected-by-quorum.js';
 import { ElectionSafety } from './invariants/election-safety.js';
 import { LeaderAppendOnly } from './invariants/leader-append-only.js';
 import { LeaderCompleteness } from './invariants/leader-completeness.js';
+import { LoggedAsAccepted } from './invariants/logged-as-accepted.js';
 import { LogMatching } from './invariants/log-matching.js';
 import { Monotonic } from './invariants/monotonic.js';
+import { NewerLogVoted, type LogEnd } from './invariants/newer-log-voted.js';
 import { OneConsumer } from './invariants/one-consumer.js';
 import { OwnTermCommits } from './invariants/own-term-commits.js';
 import { RefusalRestores, type MirrorStanding } from './invariants/refusal-restores.js';
 import { RetryPacing } from './invariants/retry-pacing.js';
 import { SkipBatches } from './invariants/skip-batches.js';
 import { StateMachineSafety } from './invariants/state-machine-safety.js';
+import { TermFence } from './invariants/term-fence.js';
 import { TransferFence } from './invariants/transfer-fence.js';
-import type { Finding } from './invariants/types.js';
+import type { Finding, JournalView } from './invariants/types.js';
 
 /** What the watch sees of a member. */
 export interface Watched {
@@ -58,9 +64,13 @@ export class Watch {
   /** Up to where the commits of each slot's present life were checked. */
   readonly #checked = new Map<Slot, number>();
   readonly #electionSafety = new ElectionSafety();
+  readonly #electedByQuorum = new ElectedByQuorum();
+  readonly #newerLogVoted = new NewerLogVoted();
   readonly #leaderAppendOnly = new LeaderAppendOnly();
   readonly #ownTermCommits = new OwnTermCommits();
+  readonly #termFence = new TermFence();
   readonly #transferFence = new TransferFence();
+  readonly #loggedAsAccepted = new LoggedAsAccepted();
   readonly #refusalRestores = new RefusalRestores();
   readonly #logMatching = new LogMatching();
   readonly #leaderCompleteness = new LeaderCompleteness();
@@ -69,6 +79,7 @@ export class Watch {
   readonly #committedOnQuorum = new CommittedOnQuorum();
   readonly #monotonic = new Monotonic();
   readonly #durableAnswers = new DurableAnswers();
+  readonly #appliedIsDurable = new AppliedIsDurable();
   readonly #appliedInPlace = new AppliedInPlace();
   readonly #skipBatches = new SkipBatches();
   readonly #oneConsumer = new OneConsumer();
@@ -90,8 +101,7 @@ export class Watch {
   /** A member started from what its disk holds. */
   started({ slot, member, disk }: Watched): void {
     this.#checked.set(slot, 0);
-    this.#leaderAppendOnly.role(slot, false);
-    this.#transferFence.over(member);
+    this.#role(slot, member, null);
     this.#refusalRestores.started(member);
     const { term, vote } = disk;
     this.#monotonic.restarted(slot, { term, vote });
@@ -101,8 +111,7 @@ export class Watch {
     const { slot, member } = node;
     switch (event.kind) {
       case 'role':
-        this.#leaderAppendOnly.role(slot, event.role === 'leader');
-        this.#transferFence.over(member);
+        this.#role(slot, member, event.role === 'leader' ? event.term : null);
         if (event.role === 'leader') this.#elected(node, event.term);
         return;
       case 'transfer':
@@ -116,7 +125,9 @@ export class Watch {
         return;
       }
       case 'apply': {
-        const { index, hash, mismatched } = event;
+        const { index, term, hash, mismatched } = event;
+        const early = this.#appliedIsDurable.applied(member, index, term, node.disk);
+        this.#say(AppliedIsDurable.property, slot, early);
         const unsafe = this.#stateMachineSafety.applied(member, index, hash);
         this.#say(StateMachineSafety.property, slot, unsafe);
         const beyond = this.#appliedInPlace.applied(member, index, mismatched);
@@ -135,11 +146,19 @@ export class Watch {
   }
 
   sent({ slot, disk }: Watched, message: Message): void {
+    if (message.type === 'vote' && !message.pre) {
+      const { from, term, lastIndex, lastTerm } = message;
+      this.#newerLogVoted.asked(from, term, { index: lastIndex, term: lastTerm });
+    } else if (message.type === 'voteReply' && message.granted && !message.pre) {
+      this.#electedByQuorum.voted(message.from, message.term, message.to);
+    }
     this.#say(DurableAnswers.property, slot, this.#durableAnswers.sent(message, disk));
   }
 
   /** A write is about to be handed to the disk. */
-  written({ slot, disk }: Watched, { entries }: Persist): void {
+  written({ slot, member, disk }: Watched, write: Persist): void {
+    const { entries } = write;
+    this.#voted(slot, member, disk.written, write);
     if (entries.length > 0) {
       const first = entries[0]!.index;
       const over = this.#leaderAppendOnly.written(slot, first, disk.written.lastIndex);
@@ -150,6 +169,7 @@ export class Watch {
       const hash = this.#hasher.hash64(bytes, BigInt(count * 4 + kind.length));
       const unlike = this.#logMatching.written(index, { term, termBefore, hash });
       this.#say(LogMatching.property, slot, unlike);
+      if (kind === 'batch') this.#logged(slot, member, term, { count, bytes });
       const replaced = this.#committedImmutable.written(slot, index, term);
       this.#say(CommittedImmutable.property, slot, replaced);
       termBefore = term;
@@ -179,8 +199,12 @@ export class Watch {
   #mirrored({ slot, member, life, clockMs }: Watched, event: MirrorEvent): void {
     switch (event.kind) {
       case 'propose': {
-        const { what, first, last, count, refused } = event;
+        const { what, term, first, last, count, refused } = event;
         if (refused === null) {
+          // An identity stands at the sequence that it follows.
+          const follows = what === 'identity' ? first : first - 1;
+          this.#loggedAsAccepted.accepted(member, { count, follows });
+          this.#say(TermFence.property, slot, this.#termFence.accepted(member, term));
           this.#say(TransferFence.property, slot, this.#transferFence.accepted(member));
         } else this.#refusalRestores.refused(member, `${what} ${first}..${last}`);
         if (what !== 'skips') return;
@@ -203,7 +227,44 @@ export class Watch {
     }
   }
 
+  /** @param term  that the member leads from now on; null: it does not lead */
+  #role(slot: Slot, member: Member, term: number | null): void {
+    this.#leaderAppendOnly.role(slot, term !== null);
+    this.#transferFence.over(member);
+    this.#termFence.role(member, term);
+    this.#loggedAsAccepted.role(member, term);
+  }
+
+  /** A batch is handed to the disk. */
+  #logged(
+    slot: Slot,
+    member: Member,
+    term: number,
+    { count, bytes }: { readonly count: number; readonly bytes: Uint8Array },
+  ): void {
+    const batch = { count, follows: expectedOf(viewOf(bytes), 0) };
+    const found = this.#loggedAsAccepted.written(member, term, batch);
+    this.#say(LoggedAsAccepted.property, slot, found);
+  }
+
+  /** A vote for another member is handed to the disk. */
+  #voted(slot: Slot, voter: Member, log: JournalView, { term, vote, entries }: Persist): void {
+    if (vote === null || vote === voter || this.#newerLogVoted.isJudged(voter, term)) return;
+    const before = endBelow(term, log.lastIndex, (index) => log.termAt(index)!);
+    const start = entries[0]?.index ?? log.lastIndex + 1;
+    const termAt = (index: number): number =>
+      index < start ? log.termAt(index)! : entries[index - start]!.term;
+    const after = endBelow(term, start - 1 + entries.length, termAt);
+    const found = this.#newerLogVoted.voted(voter, term, vote, [before, after]);
+    this.#say(NewerLogVoted.property, slot, found);
+  }
+
   #elected({ slot, member, disk }: Watched, term: number): void {
+    const of = {
+      ownVote: disk.term === term && disk.vote === member,
+      members: this.#disks.length,
+    };
+    this.#say(ElectedByQuorum.property, slot, this.#electedByQuorum.elected(member, term, of));
     this.#ownTermCommits.elected(member, term);
     this.#say(ElectionSafety.property, slot, this.#electionSafety.elected(member, term));
     const lacks = this.#leaderCompleteness.elected(term, disk.written);
@@ -223,4 +284,13 @@ export class Watch {
     this.#told.add(property);
     this.#tell({ property, slot, text });
   }
+}
+
+/** How a log ends without its entries of `term` and later. */
+function endBelow(term: number, last: number, termAt: (index: number) => number): LogEnd {
+  for (let index = last; index > 0; index--) {
+    const found = termAt(index);
+    if (found < term) return { index, term: found };
+  }
+  return { index: 0, term: 0 };
 }

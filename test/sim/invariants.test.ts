@@ -1,20 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/raft/types.js';
+import { AppliedIsDurable } from '../../src/sim/invariants/applied-is-durable.js';
 import { AppliedInPlace } from '../../src/sim/invariants/applied-in-place.js';
 import { CommittedImmutable } from '../../src/sim/invariants/committed-immutable.js';
 import { CommittedOnQuorum } from '../../src/sim/invariants/committed-on-quorum.js';
 import { DurableAnswers } from '../../src/sim/invariants/durable-answers.js';
+import { ElectedByQuorum } from '../../src/sim/invariants/elected-by-quorum.js';
 import { ElectionSafety } from '../../src/sim/invariants/election-safety.js';
 import { LeaderAppendOnly } from '../../src/sim/invariants/leader-append-only.js';
 import { LeaderCompleteness } from '../../src/sim/invariants/leader-completeness.js';
+import { LoggedAsAccepted } from '../../src/sim/invariants/logged-as-accepted.js';
 import { LogMatching } from '../../src/sim/invariants/log-matching.js';
 import { Monotonic } from '../../src/sim/invariants/monotonic.js';
+import { NewerLogVoted } from '../../src/sim/invariants/newer-log-voted.js';
 import { OneConsumer } from '../../src/sim/invariants/one-consumer.js';
 import { OwnTermCommits } from '../../src/sim/invariants/own-term-commits.js';
 import { RefusalRestores } from '../../src/sim/invariants/refusal-restores.js';
 import { RetryPacing } from '../../src/sim/invariants/retry-pacing.js';
 import { SkipBatches } from '../../src/sim/invariants/skip-batches.js';
 import { StateMachineSafety } from '../../src/sim/invariants/state-machine-safety.js';
+import { TermFence } from '../../src/sim/invariants/term-fence.js';
 import { TransferFence } from '../../src/sim/invariants/transfer-fence.js';
 
 /** A log by its terms, from index 1 on. */
@@ -32,6 +37,86 @@ describe('sim: invariants: raft', () => {
     expect(rule.elected('r2.1', 2)).toBeNull();
     expect(rule.elected('r1.1', 1)).toBeNull();
     expect(rule.elected('r3.1', 2)).toBe('r2.1 and r3.1 both led term 2');
+  });
+
+  it('elected by a quorum: a vote counted twice, or of another term; an own one not durable', () => {
+    const rule = new ElectedByQuorum();
+    rule.voted('r2.1', 3, 'r1.1');
+    rule.voted('r2.1', 3, 'r1.1');
+    rule.voted('r3.1', 2, 'r1.1');
+    rule.voted('r4.1', 3, 'r5.1');
+    expect(rule.elected('r1.1', 3, { ownVote: true, members: 3 })).toBeNull();
+    expect(rule.elected('r1.1', 1, { ownVote: true, members: 1 })).toBeNull();
+    expect(rule.elected('r1.1', 3, { ownVote: true, members: 5 })).toBe(
+      'r1.1 leads term 3 with 2 of 5 votes',
+    );
+    expect(rule.elected('r1.1', 3, { ownVote: false, members: 3 })).toBe(
+      'r1.1 leads term 3 with 1 of 3 votes',
+    );
+    expect(rule.elected('r1.1', 2, { ownVote: true, members: 4 })).toBe(
+      'r1.1 leads term 2 with 2 of 4 votes',
+    );
+  });
+
+  it('votes for newer logs: the voter has a later last term, or more of the same one', () => {
+    const rule = new NewerLogVoted();
+    const voted = (term: number, ...ends: { index: number; term: number }[]): string | null => {
+      rule.asked('r1.1', term, { index: 5, term: 2 });
+      return rule.voted('r2.1', term, 'r1.1', ends);
+    };
+    expect(voted(3, { index: 5, term: 2 }, { index: 5, term: 2 })).toBeNull();
+    expect(voted(4, { index: 9, term: 1 }, { index: 9, term: 1 })).toBeNull();
+    // Written in one go with the vote, before it or after it: nobody can tell.
+    expect(voted(5, { index: 4, term: 2 }, { index: 6, term: 2 })).toBeNull();
+    expect(voted(6, { index: 6, term: 2 }, { index: 7, term: 2 })).toBe(
+      'r2.1 voted for r1.1 in term 6, whose log ends at 5 of term 2; its own ends at 6 of term 2',
+    );
+    expect(voted(7, { index: 1, term: 3 }, { index: 1, term: 3 })).toBe(
+      'r2.1 voted for r1.1 in term 7, whose log ends at 5 of term 2; its own ends at 1 of term 3',
+    );
+    expect([rule.isJudged('r2.1', 7), rule.isJudged('r2.1', 8)]).toEqual([true, false]);
+    expect(rule.voted('r2.1', 9, 'r3.1', [{ index: 9, term: 9 }])).toBeNull();
+  });
+
+  it('applied is durable: the disk ends before it, or has what it replaced', () => {
+    const rule = new AppliedIsDurable();
+    expect(rule.applied('r1.1', 2, 1, logOf(1, 1))).toBeNull();
+    expect(rule.applied('r1.1', 3, 1, logOf(1, 1))).toBe(
+      'r1.1 applied entry 3 of term 1, its disk ends at 2',
+    );
+    expect(rule.applied('r1.1', 2, 3, logOf(1, 1))).toBe(
+      'r1.1 applied entry 2 of term 3, its disk has one of term 1',
+    );
+  });
+
+  it('term fence: a proposal of an earlier leadership, or of none', () => {
+    const rule = new TermFence();
+    rule.role('r1.1', 3);
+    expect(rule.accepted('r1.1', 3)).toBeNull();
+    rule.role('r1.1', 5);
+    expect(rule.accepted('r1.1', 3)).toBe('r1.1 accepted a proposal of term 3 and leads term 5');
+    rule.role('r1.1', null);
+    expect(rule.accepted('r1.1', 5)).toBe('r1.1 accepted a proposal of term 5 and does not lead');
+  });
+
+  it('logged as accepted: overtaken, unasked, or left from an earlier leadership', () => {
+    const rule = new LoggedAsAccepted();
+    rule.role('r1.1', 3);
+    rule.accepted('r1.1', { count: 2, follows: 5 });
+    rule.accepted('r1.1', { count: 1, follows: 7 });
+    expect(rule.written('r1.1', 3, { count: 2, follows: 5 })).toBeNull();
+    // What a follower writes, and what is left of other terms, is no business of this leadership.
+    expect(rule.written('r2.1', 3, { count: 2, follows: 5 })).toBeNull();
+    expect(rule.written('r1.1', 2, { count: 9, follows: 9 })).toBeNull();
+    expect(rule.written('r1.1', 3, { count: 1, follows: 8 })).toBe(
+      'r1.1 logged 1 commands behind 8 in term 3, accepted was 1 commands behind 7',
+    );
+    rule.accepted('r1.1', { count: 1, follows: 8 });
+    rule.role('r1.1', null);
+    rule.role('r1.1', 4);
+    expect(rule.written('r1.1', 4, { count: 1, follows: 8 })).toBe(
+      'r1.1 logged 1 commands behind 8 in term 4, accepted was nothing',
+    );
   });
 
   it('leader append-only: a leader writes over its log; a follower may', () => {

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runSeed } from '../../src/sim/seeds.js';
 import { runSwarm } from '../../src/sim/swarm-run.js';
 import { KINDS } from '../../src/sim/swarm-draws.js';
-import { drawSwarm, type SwarmPlan } from '../../src/sim/swarm.js';
+import { FOCUSES, LEANINGS, type SwarmFocus } from '../../src/sim/swarm-focus.js';
+import { drawSwarm, type SwarmFault, type SwarmPlan } from '../../src/sim/swarm.js';
 import { encodeEvent, bodyOf } from '../../src/verdict/events.js';
 import { CALM } from '../../src/sim/conditions.js';
 import { hasher } from './stage.js';
@@ -15,6 +17,8 @@ async function linesOf(plan: SwarmPlan): Promise<string[]> {
   });
   return lines;
 }
+
+const kindOf = ({ action }: SwarmFault): SwarmFault['action']['kind'] => action.kind;
 
 /** Nothing drawn: a calm cluster under the faults of a test. */
 function planOf(change: Partial<SwarmPlan>): SwarmPlan {
@@ -54,6 +58,23 @@ describe('sim: swarm: seeds', () => {
       expect((await linesOf(drawSwarm(seed))).join('\n') === lines.join('\n')).toBe(true);
     }
     expect(drawSwarm(3)).not.toEqual(drawSwarm(4));
+  });
+
+  it('a focus -> its kinds of fault alone; none asked -> all of them come up', () => {
+    const seeds = Array.from({ length: 60 }, (_, at) => at + 1);
+    const strange = FOCUSES.flatMap((focus) => {
+      const { chances } = LEANINGS[focus];
+      const kinds = seeds.flatMap((seed) => drawSwarm(seed, { focus }).faults.map(kindOf));
+      return kinds.filter((kind) => chances[kind] === undefined);
+    });
+    expect(strange).toEqual([]);
+    const same = (focus: SwarmFocus) => (seed: number) =>
+      isDeepStrictEqual(drawSwarm(seed, { focus }), drawSwarm(seed));
+    const counts = FOCUSES.map((focus) => seeds.filter(same(focus)).length);
+    expect([counts.every((count) => count >= 5), counts.reduce((a, b) => a + b)]).toEqual([
+      true,
+      seeds.length,
+    ]);
   });
 
   it('one fault less -> nothing before it changes', async () => {
