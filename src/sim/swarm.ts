@@ -36,7 +36,9 @@ const RECORD_EXTRA_BYTES = 88;
 export function drawSwarm(seed: number, options: DrawOptions = {}): SwarmPlan {
   const { beyondQuorum = false, onDraw } = options;
   const prng = createPrng(seed, onDraw).fork('swarm');
-  const leaning = LEANINGS[options.focus ?? pick(prng, 'focus', FOCUS_DRAWS)];
+  const drawn = pick(prng, 'focus', FOCUS_DRAWS);
+  // What breaks more than is tolerated leans to that alone.
+  const leaning = LEANINGS[options.focus ?? (beyondQuorum ? 'mixed' : drawn)];
   const replicas = pick(prng, 'replicas', leaning.replicas);
   const safetyMs = prng.between('safety', SAFETY_MS_MIN, SAFETY_MS_MAX);
   const size = prng.between('size', 0, 256);
