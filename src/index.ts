@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** lockstep as a library: read a scenario, play it on a driver, look at what came of it. */
 export { LockstepError, type ErrorCode, type ErrorData } from './base/errors.js';
 export { loadHasher, type Hasher } from './base/hasher.js';

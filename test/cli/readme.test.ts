@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
@@ -18,6 +19,23 @@ describe('readme', () => {
       writeFileSync(file, example!);
       const { stdout } = await run(process.execPath, [file]);
       expect(stdout).toMatch(/^held \d+(\.\d+)?\n$/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('the library example compiles as a user without settings of ours would compile it', () => {
+    const example = /```ts\n(.*?)```/s.exec(readFileSync('README.md', 'utf8'))![1]!;
+    const dir = mkdtempSync(join('dist', 'readme-'));
+    try {
+      const file = join(dir, 'example.mts');
+      writeFileSync(file, example);
+      const program = ts.createProgram([file], {
+        ...{ strict: true, noEmit: true, skipDefaultLibCheck: true, types: [] },
+        ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext },
+      });
+      const said = ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
+      expect(said).toEqual([]);
     } finally {
       rmSync(dir, { recursive: true });
     }
