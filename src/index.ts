@@ -1,5 +1,5 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 /** lockstep as a library: read a scenario, play it on a driver, look at what came of it. */
+/// <reference lib="esnext.disposable" preserve="true" />
 export { LockstepError, type ErrorCode, type ErrorData } from './base/errors.js';
 export { loadHasher, type Hasher } from './base/hasher.js';
 export { findServer, NatsServer, type ServerOptions } from './nats/server.js';

@@ -1,7 +1,7 @@
 /** `lockstep merge`: the summaries of all shards of a sweep in one, with one verdict. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { renderSweep } from '../report/sweep.js';
+import { readInput } from '../scenario/input-file.js';
 import { mergeShards } from '../sim/merge.js';
 import { EXIT } from '../verdict/types.js';
 import { SweepFiles } from './sweep-files.js';
@@ -23,7 +23,7 @@ export function addMergeCommand(program: Command): void {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(async (paths: string[], flags: MergeFlags) => {
-      const summary = mergeShards(paths, (path) => readFileSync(path, 'utf8'));
+      const summary = mergeShards(paths, readInput);
       await new SweepFiles(flags).ended(summary, null);
       process.stdout.write(
         flags.json === true ? `${JSON.stringify(summary)}\n` : renderSweep(summary),

@@ -1,8 +1,9 @@
 /** Replay files on disk: the ones that a sweep leaves behind, and the one that is played again. */
-import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { toErrorData, usageError } from '../base/errors.js';
 import { loadHasher, type Hasher } from '../base/hasher.js';
+import { readInput } from '../scenario/input-file.js';
 import { encodeReplay, parseReplay, replayFileName, type ReplayFile } from '../sim/replay-file.js';
 import { shrinkRun } from '../sim/shrink-run.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
@@ -93,7 +94,7 @@ const LIMITS = {
 export function readReplay(path: string): ReplayFile {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readInput(path);
   } catch (error) {
     throw usageError('replay', path, `a file that can be read (${toErrorData(error).message})`);
   }

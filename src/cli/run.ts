@@ -1,11 +1,11 @@
 /** `lockstep run`: flags over a scenario, one run, a report or a summary. */
-import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { LockstepError, usageError } from '../base/errors.js';
 import { loadHasher } from '../base/hasher.js';
 import { renderRun } from '../report/terminal.js';
 import { overlaid } from '../scenario/connection.js';
 import { faultLine, originCredentials, originLine } from '../scenario/lines.js';
+import { readInput } from '../scenario/input-file.js';
 import { planScenario, scenarioSource, type ScenarioSource } from '../scenario/parse.js';
 import { play, type PlayResult } from '../scenario/play.js';
 import type { Plan } from '../scenario/types.js';
@@ -105,10 +105,9 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
 
 /** Flags lie over the scenario's own fields, faults are added to its faults. */
 export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
-  const read = (path: string): string => readFileSync(path, 'utf8');
-  const source = scenario === undefined ? DEFAULT_SOURCE : scenarioSource(scenario, read);
+  const source = scenario === undefined ? DEFAULT_SOURCE : scenarioSource(scenario, readInput);
   const { raw, where } = source;
-  if (!isObject(raw)) return planScenario(raw, where, read);
+  if (!isObject(raw)) return planScenario(raw, where, readInput);
   const fields = fieldsOf(flags);
   const lines = flags.fault.map(faultLine);
   const own = raw['faults'] ?? [];
@@ -116,7 +115,7 @@ export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
   const ownCount = Array.isArray(own) ? own.length : Number.POSITIVE_INFINITY;
   const isFlag = (path: string): boolean => {
     const [, key = '', index] = /^([^.[]*)(?:\[(\d+))?/.exec(path) ?? [];
-    return key in fields || (key === 'faults' && Number(index) >= ownCount);
+    return Object.hasOwn(fields, key) || (key === 'faults' && Number(index) >= ownCount);
   };
   const plan = planScenario(
     {
@@ -125,7 +124,7 @@ export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
       ...(lines.length === 0 ? {} : { faults }),
     },
     (path) => (isFlag(path) ? 'flags' : where(path)),
-    read,
+    readInput,
   );
   return withConnection(plan, flags);
 }

@@ -3,7 +3,6 @@
  * (an origin, a comparison, a driver) comes through here, so that credentials are handled in one
  * place and errors read alike.
  */
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -18,6 +17,7 @@ import {
 } from 'nats';
 import { LockstepError } from '../base/errors.js';
 import { formatDuration } from '../base/units.js';
+import { readInput } from '../scenario/input-file.js';
 import { plain } from '../scenario/words.js';
 import type { Login, Settings } from './settings.js';
 
@@ -88,7 +88,7 @@ function tlsOf(settings: Settings): TlsOptions | null {
 /** Errors: usage, naming the file. */
 function contentOf(what: string, path: string): string {
   try {
-    return readFileSync(path.startsWith('~/') ? join(homedir(), path.slice(2)) : path, 'utf8');
+    return readInput(path.startsWith('~/') ? join(homedir(), path.slice(2)) : path);
   } catch {
     throw new LockstepError('usage', `${what} ${plain(path)} cannot be read`);
   }

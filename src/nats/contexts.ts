@@ -3,10 +3,11 @@
  * `context.txt` names the selected one, `context/NAME.json` holds each. They are read, never
  * written.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '../base/errors.js';
+import { readInput } from '../scenario/input-file.js';
 import { plain } from '../scenario/words.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -42,7 +43,7 @@ const UNSUPPORTED = ['nsc', 'socks_proxy'] as const;
 /** The name of the selected context; null: none is. */
 export function selectedContext(env: Environment): string | null {
   try {
-    return readFileSync(join(configDir(env), 'context.txt'), 'utf8').trim() || null;
+    return readInput(join(configDir(env), 'context.txt')).trim() || null;
   } catch {
     return null;
   }
@@ -75,7 +76,7 @@ export function readContext(name: string, env: Environment): NatsContext {
 
 function fieldsOf(name: string, file: string): Readonly<Record<string, unknown>> {
   try {
-    const fields: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const fields: unknown = JSON.parse(readInput(file));
     if (typeof fields === 'object' && fields !== null) return fields as Record<string, unknown>;
   } catch {
     // Said below; what the parser says would repeat a part of the file, and that may be a secret.

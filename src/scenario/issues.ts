@@ -87,7 +87,7 @@ function pathText(path: readonly PropertyKey[]): string {
 
 function memberOf(value: unknown, part: PropertyKey): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
-  return (value as Record<PropertyKey, unknown>)[part];
+  return Object.hasOwn(value, part) ? (value as Record<PropertyKey, unknown>)[part] : undefined;
 }
 
 /** What a schema may consist of, as far as it is walked here. */
@@ -98,11 +98,15 @@ interface SchemaPart {
   unwrap?(): SchemaPart;
 }
 
+function ownPart(shape: SchemaPart['shape'], step: PropertyKey): SchemaPart | undefined {
+  return shape !== undefined && Object.hasOwn(shape, step) ? shape[step] : undefined;
+}
+
 /** Keys that a schema knows at a path. */
 function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let part: SchemaPart | undefined = schema as unknown as SchemaPart;
   for (const step of path) {
-    part = typeof step === 'number' ? part?.element : part?.shape?.[step];
+    part = typeof step === 'number' ? part?.element : ownPart(part?.shape, step);
     // Of an optional part the inside; of a union the mapping. A list unwraps to its elements too.
     while (part?.unwrap !== undefined && part.element === undefined) part = part.unwrap();
     part = part?.options?.find(({ shape }) => shape !== undefined) ?? part;

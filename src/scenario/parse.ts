@@ -3,6 +3,7 @@
  * Nothing is half done: every check comes before anything starts.
  */
 import { LockstepError, usageError } from '../base/errors.js';
+import { SCENARIO_BYTES_MAX } from '../base/limits.js';
 import { slotsOf } from '../base/member.js';
 import { parseCount, parseDuration, parsePositiveDuration } from '../base/units.js';
 import { checkBudget, checkLive, checkReferences, checkTimes } from './checks.js';
@@ -33,7 +34,7 @@ export function parseScenario(text: string, name: string, readFile: ReadFile): P
 
 /** A scenario file -> data of unknown shape, and where its parts were written. Errors: usage. */
 export function scenarioSource(path: string, readFile: ReadFile): ScenarioSource {
-  return parseSource(readText('scenario', path, readFile), path);
+  return parseSource(readText('scenario', path, readFile, SCENARIO_BYTES_MAX), path);
 }
 
 /**

@@ -15,8 +15,11 @@ import {
 import { LockstepError } from '../base/errors.js';
 import { plain } from './words.js';
 
-/** Reads a file that a scenario or a flag names; throws what the file system throws. */
-export type ReadFile = (path: string) => string;
+/**
+ * Reads a file that a scenario or a flag names; throws what the file system throws. Whoever knows
+ * what kind of file it is says how large it may be.
+ */
+export type ReadFile = (path: string, bytesMax?: number) => string;
 
 /** A path of the scenario, `faults[0].for` -> where that was written, such as `chaos.yaml:7`. */
 export type Where = (path: string) => string;
@@ -27,13 +30,18 @@ export interface ScenarioSource {
 }
 
 /** Errors: usage, with the reason why the file cannot be read. */
-export function readText(where: string, path: string, readFile: ReadFile): string {
+export function readText(
+  where: string,
+  path: string,
+  readFile: ReadFile,
+  bytesMax?: number,
+): string {
   try {
-    return readFile(path);
+    return readFile(path, bytesMax);
   } catch (error) {
     const { code } = error as { code?: unknown };
     const why = code === 'ENOENT' ? 'no such file' : `cannot be read (${reasonOf(error)})`;
-    throw new LockstepError('usage', `${where}: ${path}: ${why}`, { where });
+    throw new LockstepError('usage', `${where}: ${plain(path)}: ${why}`, { where });
   }
 }
 

@@ -124,6 +124,11 @@ describe('flags: refused where they were given', () => {
     expect(refusal(given, FILE.replace('replicas: 5', 'replica: 5'))).toContain(
       'a.yaml:4: "replica" is not a known key; did you mean replicas?',
     );
+    for (const key of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      expect(refusal({ seed: '2' }, `${FILE}${key}: { a: 1 }\n`)).toBe(
+        `a.yaml:8: "${key}" is not a known key`,
+      );
+    }
     expect(refusal({}, '- 1')).toBe('a.yaml: a list is not a mapping');
   });
 
