@@ -1,5 +1,6 @@
 /** What became of each fault of a run: waiting, due, decided; and what it took to come back. */
 import type { Slot } from '../base/member.js';
+import type { Silence } from '../verdict/stall.js';
 import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
 import type { FaultStatus, FaultSummary, OriginStrikes, Reason } from '../verdict/types.js';
 import { stateText } from './arms.js';
@@ -187,6 +188,15 @@ export class FaultBook {
       trigger.kind === 'state' &&
       nowMs - sinceMs > trigger.withinMs
         ? [at]
+        : [],
+    );
+  }
+
+  /** When a fault kept the origin from giving anything. */
+  silences(): Silence[] {
+    return this.#faults.flatMap(({ fault: { action }, atMs }) =>
+      action.kind === 'stallOrigin' && atMs !== null
+        ? [{ fromMs: atMs, toMs: atMs + action.forMs }]
         : [],
     );
   }

@@ -2,7 +2,7 @@
 import type { Slot } from '../base/member.js';
 import type { Judgement } from '../verdict/judge.js';
 import type { StreamState } from '../stream/types.js';
-import { StallClock, type Stall } from '../verdict/stall.js';
+import { silentMs, StallClock, type Stall } from '../verdict/stall.js';
 import { Tally } from '../verdict/tally.js';
 import { Timeline, type RunTimeline } from '../verdict/timeline.js';
 import type { LedgerReport, Reason, RunSummary, Verdict } from '../verdict/types.js';
@@ -91,7 +91,7 @@ export class RunRecord {
     this.#originLast = origin.last;
     this.#originMessages = origin.messages;
     const paceMs = plan.rate === null ? 0 : 1000 / plan.rate;
-    this.#stall = this.#clock.longest(atMs, origin.last, paceMs);
+    this.#stall = this.#clock.longest(atMs, origin.last, paceMs, this.faults.silences());
   }
 
   isCaughtUp(living: readonly Slot[], last: number): boolean {
@@ -105,7 +105,8 @@ export class RunRecord {
   standsStillMs(nowMs: number, last: number): number {
     const since = this.#clock.lastProgressMs();
     if (since === null) return 0;
-    return nowMs - (this.#isReached(last) ? Math.max(since, this.faults.lastsUntilMs()) : since);
+    const from = this.#isReached(last) ? Math.max(since, this.faults.lastsUntilMs()) : since;
+    return nowMs - from - silentMs(from, nowMs, this.faults.silences());
   }
 
   /** Nothing moves any more: who is behind others stays so. That all are is the clock's to tell. */

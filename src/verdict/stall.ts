@@ -10,6 +10,26 @@ export interface Stall {
   readonly fromMs: number | null;
 }
 
+/** A time in which the origin gave nothing by a fault of its own: nobody owes progress then. */
+export interface Silence {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** How much of a time was silent; silences may overlap. */
+export function silentMs(fromMs: number, toMs: number, silences: readonly Silence[]): number {
+  let silent = 0;
+  let behind = fromMs;
+  for (const silence of [...silences].sort((one, other) => one.fromMs - other.fromMs)) {
+    const from = Math.max(behind, silence.fromMs);
+    const to = Math.min(toMs, silence.toMs);
+    if (to <= from) continue;
+    silent += to - from;
+    behind = to;
+  }
+  return silent;
+}
+
 export class StallClock {
   readonly #marks = new Map<string, { readonly at: number[]; readonly last: number[] }>();
   #fromMs: number | null = null;
@@ -43,9 +63,15 @@ export class StallClock {
 
   /**
    * The longest stall up to `untilMs`. Once a replica is at `target` nothing more is owed.
-   * `paceMs`: what the origin itself takes between two messages, which is nobody's stall.
+   * `paceMs`: what the origin itself takes between two messages, which is nobody's stall; nor is a
+   * time in which it was silent.
    */
-  longest(untilMs: number, target: number, paceMs: number): Stall {
+  longest(
+    untilMs: number,
+    target: number,
+    paceMs: number,
+    silences: readonly Silence[] = [],
+  ): Stall {
     if (this.#fromMs === null) return { ms: 0, fromMs: null };
     const rises: { readonly at: number; readonly last: number }[] = [];
     for (const { at, last } of this.#marks.values()) {
@@ -56,7 +82,7 @@ export class StallClock {
     let since = this.#fromMs;
     let high = 0;
     const close = (at: number): void => {
-      const ms = at - since - paceMs;
+      const ms = at - since - silentMs(since, at, silences) - paceMs;
       if (ms > best.ms) best = { ms, fromMs: since };
     };
     for (const rise of rises) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StallClock } from '../../src/verdict/stall.js';
+import { silentMs, StallClock } from '../../src/verdict/stall.js';
 
 function clockOf(...marks: [string, number, number][]): StallClock {
   const clock = new StallClock();
@@ -45,5 +45,28 @@ describe('verdict: stall clock', () => {
       ms: 50,
       fromMs: 100,
     });
+  });
+});
+
+describe('stall: silences of the origin', () => {
+  it("are nobody's stall; what overlaps counts once", () => {
+    const silences = [
+      { fromMs: 50, toMs: 200 },
+      { fromMs: 100, toMs: 300 },
+      { fromMs: 900, toMs: 2_000 },
+    ];
+    expect(silentMs(0, 40, silences)).toBe(0);
+    expect(silentMs(0, 1_000, silences)).toBe(350);
+    expect(silentMs(120, 150, silences)).toBe(30);
+  });
+
+  it('only what lies within the stall is taken off', () => {
+    const clock = new StallClock();
+    clock.start(0);
+    clock.progress('r1', 100, 5);
+    clock.progress('r1', 1_100, 9);
+    const silences = [{ fromMs: 50, toMs: 400 }];
+    expect(clock.longest(1_200, 9, 0, silences)).toEqual({ ms: 700, fromMs: 100 });
+    expect(clock.longest(1_200, 9, 0)).toEqual({ ms: 1_000, fromMs: 100 });
   });
 });
