@@ -27,9 +27,11 @@ export interface Due extends Arm {
 
 /** The arms of a plan: the faults whose trigger is a state. */
 export function armsOf(faults: readonly FaultPlan[]): Arm[] {
-  return faults
-    .map((fault, at) => ({ at, fault }))
-    .filter(({ fault }) => fault.trigger.kind === 'state');
+  return faults.map((fault, at) => ({ at, fault })).filter(({ fault }) => waitsForState(fault));
+}
+
+export function waitsForState({ trigger }: FaultPlan): boolean {
+  return trigger.kind === 'state';
 }
 
 export class Arms {
@@ -43,6 +45,11 @@ export class Arms {
     this.#slot = slot;
     this.#budget = budget;
     this.#waiting = arms.filter(({ fault }) => mayMeet(fault, slot));
+  }
+
+  /** One more: a state that was reached by then sets it off at the next look. */
+  add(arm: Arm): void {
+    if (mayMeet(arm.fault, this.#slot)) this.#waiting = [...this.#waiting, arm];
   }
 
   /** The next fault whose state is reached here and that nobody else claimed. */

@@ -20,6 +20,9 @@ export function endsMember(kind: FaultAction['kind']): boolean {
   return kind === 'kill' || kind === 'outOfMemory' || kind === 'failWrites';
 }
 
+/** Faults that a run takes beyond those of its plan. */
+export const LATER_FAULTS_MAX = 1_000;
+
 const BITS = 4;
 /** Faults that can hold one slot down at a time. */
 const HOLDS_MAX = (1 << BITS) - 1;
@@ -33,9 +36,9 @@ export class FaultBudget {
     this.#tolerated = tolerated;
   }
 
-  /** Words that a scenario with this many faults needs. */
+  /** Words that a scenario with this many faults needs, those that come later counted. */
   static wordsFor(faults: number): number {
-    return 1 + faults;
+    return 1 + faults + LATER_FAULTS_MAX;
   }
 
   /** What a cluster of `replicas` tolerates: less than half; all of it beyond quorum. */

@@ -56,13 +56,19 @@ export type FaultWords = {
   readonly [K in FaultKind]: (target: TargetText<K>, options: FaultOptions<K>) => FaultText;
 };
 
+/**
+ * One function for each kind of fault, in the schema's order.
+ *
+ * @param make  what becomes of the kind, its target and what goes with it
+ */
+export function eachKind(make: (text: FaultText) => unknown): unknown {
+  const word = (kind: FaultKind) => (target: unknown, options?: object) =>
+    make({ [kind]: target, ...options });
+  return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, word(kind)]));
+}
+
 /** `fault.stepDown('leader', { when: { skipped: 10_000 } })`: one entry of a scenario's faults. */
-export const fault = Object.fromEntries(
-  FAULT_KINDS.map((kind) => [
-    kind,
-    (target: unknown, options: object) => ({ [kind]: target, ...options }),
-  ]),
-) as unknown as FaultWords;
+export const fault = eachKind((text) => text) as FaultWords;
 
 /** The fields of a scenario beside its name. */
 export type ScenarioFields = Omit<Scenario, 'version' | 'name' | 'origin'> & {

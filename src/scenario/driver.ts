@@ -5,7 +5,7 @@
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
-import type { DriverName, FaultAction, Plan } from './types.js';
+import type { DriverName, FaultAction, FaultPlan, Plan } from './types.js';
 
 /** Times are milliseconds of the driver's own clock (real or virtual). */
 export type ClusterEvent =
@@ -101,6 +101,11 @@ export interface RunningCluster extends AsyncDisposable {
   serve(): Promise<void>;
   /** Resolves after this long on the driver's clock, or earlier when `wake` is called. */
   pause(ms: number): Promise<void>;
+  /**
+   * Takes one more fault, at the next position of the plan's. If it waits for a state, it is armed
+   * when this resolves. What had to be known from the start is skipped.
+   */
+  add(fault: FaultPlan): Promise<void>;
   /**
    * Injects a fault that is due, by its position in the plan. Its fate comes as an event. False:
    * its target does not exist at this moment (no leader, no opening); try again.

@@ -9,6 +9,8 @@ import type { FaultAction, FaultKind, FaultPlan, Plan, Target, Trigger } from '.
 
 interface FaultRecord {
   readonly fault: FaultPlan;
+  /** When it was added to a run that went on already; null: it was there from the start. */
+  readonly sinceMs: number | null;
   status: FaultStatus | 'waiting';
   /** Its state was reached by a member that could not strike itself. */
   isDue: boolean;
@@ -31,32 +33,48 @@ interface Flap {
 }
 
 export class FaultBook {
+  readonly #plan: Plan;
   readonly #driver: Driver;
   readonly #recovery = new RecoveryWatch();
-  readonly #faults: readonly FaultRecord[];
-  readonly #byId: ReadonlyMap<string, FaultRecord>;
+  readonly #faults: FaultRecord[] = [];
+  readonly #byId = new Map<string, FaultRecord>();
   #flaps: Flap[] = [];
 
   constructor(plan: Plan, driver: Driver) {
+    this.#plan = plan;
     this.#driver = driver;
-    this.#faults = plan.faults.map((fault) => {
-      const cannot = driver.cannot(fault.action, plan);
-      return {
-        fault,
-        status: cannot === null ? 'waiting' : 'skipped',
-        isDue: false,
-        target: null,
-        atMs: null,
-        decidedMs: cannot === null ? null : Number.NEGATIVE_INFINITY,
-        reason: cannot,
-        recovery: null,
-        refused: 0,
-      };
-    });
-    this.#byId = new Map(this.#faults.map((record) => [record.fault.id, record]));
+    for (const fault of plan.faults) this.add(fault, null);
+  }
+
+  /** In the order of their positions. */
+  get plans(): readonly FaultPlan[] {
+    return this.#faults.map(({ fault }) => fault);
   }
 
   // What happens.
+
+  /**
+   * Returns its position.
+   *
+   * @param sinceMs  when it was added to a run that goes on; null: it is one of the plan's
+   */
+  add(fault: FaultPlan, sinceMs: number | null): number {
+    const cannot = this.#driver.cannot(fault.action, this.#plan);
+    const record: FaultRecord = {
+      fault,
+      sinceMs,
+      status: cannot === null ? 'waiting' : 'skipped',
+      isDue: false,
+      target: null,
+      atMs: null,
+      decidedMs: cannot === null ? null : (sinceMs ?? Number.NEGATIVE_INFINITY),
+      reason: cannot,
+      recovery: null,
+      refused: 0,
+    };
+    this.#byId.set(fault.id, record);
+    return this.#faults.push(record) - 1;
+  }
 
   event(event: Extract<ClusterEvent, { kind: 'fault' }>): void {
     if (event.state === 'healed') return;
@@ -182,14 +200,18 @@ export class FaultBook {
 
   /** Faults whose state did not come in time, by their position in the plan. */
   expired(sinceMs: number, nowMs: number): number[] {
-    return this.#faults.flatMap(({ fault: { trigger }, status, isDue }, at) =>
+    return this.#faults.flatMap(({ fault: { trigger }, sinceMs: addedMs, status, isDue }, at) =>
       status === 'waiting' &&
       !isDue &&
       trigger.kind === 'state' &&
-      nowMs - sinceMs > trigger.withinMs
+      nowMs - Math.max(sinceMs, addedMs ?? sinceMs) > trigger.withinMs
         ? [at]
         : [],
     );
+  }
+
+  isDecided(id: string): boolean {
+    return this.#record(id).status !== 'waiting';
   }
 
   /** When a fault kept the origin from giving anything. */
@@ -222,16 +244,11 @@ export class FaultBook {
 
   /** @param zeroMs  what times are told from */
   summaries(zeroMs: number): FaultSummary[] {
-    return this.#faults.map(({ fault, status, target, atMs, reason, recovery }) => ({
-      kind: fault.action.kind,
-      target: target ?? targetText(fault),
-      status: status === 'waiting' ? 'uncovered' : status,
-      ...(reason === null ? {} : { reason }),
-      atMs: atMs === null ? null : tenths(atMs - zeroMs),
-      newLeaderMs: tenthsOrNull(recovery?.newLeaderMs),
-      firstMessageMs: tenthsOrNull(recovery?.firstMessageMs),
-      caughtUpMs: tenthsOrNull(recovery?.caughtUpMs),
-    }));
+    return this.#faults.map((record) => summaryOf(record, zeroMs));
+  }
+
+  summary(id: string, zeroMs: number): FaultSummary {
+    return summaryOf(this.#record(id), zeroMs);
   }
 
   #record(id: string): FaultRecord {
@@ -253,6 +270,20 @@ function hasMet({ fault, refused }: FaultRecord, strikes: OriginStrikes | undefi
     default:
       return true;
   }
+}
+
+function summaryOf(record: FaultRecord, zeroMs: number): FaultSummary {
+  const { fault, status, target, atMs, reason, recovery } = record;
+  return {
+    kind: fault.action.kind,
+    target: target ?? targetText(fault),
+    status: status === 'waiting' ? 'uncovered' : status,
+    ...(reason === null ? {} : { reason }),
+    atMs: atMs === null ? null : tenths(atMs - zeroMs),
+    newLeaderMs: tenthsOrNull(recovery?.newLeaderMs),
+    firstMessageMs: tenthsOrNull(recovery?.firstMessageMs),
+    caughtUpMs: tenthsOrNull(recovery?.caughtUpMs),
+  };
 }
 
 /** When what a fault waits for began; null: it did not, or not yet. */

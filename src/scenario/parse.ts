@@ -6,14 +6,15 @@ import { LockstepError, usageError } from '../base/errors.js';
 import { SCENARIO_BYTES_MAX } from '../base/limits.js';
 import { slotsOf } from '../base/member.js';
 import { parseCount, parseDuration, parsePositiveDuration } from '../base/units.js';
+import { LATER_FAULTS_MAX } from './budget.js';
 import { checkBudget, checkLive, checkReferences, checkTimes } from './checks.js';
 import { planFault } from './faults.js';
 import { issueError } from './issues.js';
 import { planOrigin } from './origins.js';
-import { scenarioSchema, type Scenario } from './schema.js';
+import { addedFaultSchema, scenarioSchema, type Scenario } from './schema.js';
 import { parseSource, readText, type ReadFile, type ScenarioSource, type Where } from './source.js';
 import type { StreamState } from '../stream/types.js';
-import type { DriverName, Plan } from './types.js';
+import type { DriverName, FaultPlan, Plan } from './types.js';
 
 export type { ReadFile, ScenarioSource, Where } from './source.js';
 
@@ -53,6 +54,30 @@ export function planScenario(raw: unknown, where: string | Where, readFile: Read
     const place = typeof where === 'string' ? where : where(typeof path === 'string' ? path : '');
     throw new LockstepError('usage', `${place}: ${error.message}`, error.detail);
   }
+}
+
+/**
+ * One more fault for a run that goes on. Without a trigger it strikes at once, or with the first
+ * delivery. Errors: usage, one line.
+ *
+ * @param known  the faults that the run has so far, by position
+ */
+export function planAdded(raw: unknown, plan: Plan, known: readonly FaultPlan[]): FaultPlan {
+  const result = addedFaultSchema.safeParse(raw);
+  if (!result.success) throw issueError(result.error.issues, raw, addedFaultSchema);
+  const { data: fault } = result;
+  const isTriggered = fault.at !== undefined || fault.when !== undefined;
+  const text = isTriggered || fault.after !== undefined ? fault : { ...fault, at: '0ms' };
+  const where = `faults[${known.length}]`;
+  if (known.length >= plan.faults.length + LATER_FAULTS_MAX) {
+    throw usageError(where, 'one more fault', `within the ${LATER_FAULTS_MAX} that a run can add`);
+  }
+  const [added] = planFault(where, text, slotsOf(plan.replicas), plan.seed);
+  const written = [...known, added!].map((each) => ({ where: each.id, plan: each }));
+  checkReferences(written);
+  checkTimes(written, plan.origin);
+  checkLive(written, plan.origin);
+  return added!;
 }
 
 function planOf(scenario: Scenario, readFile: ReadFile): Plan {

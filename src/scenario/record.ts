@@ -5,7 +5,7 @@ import type { StreamState } from '../stream/types.js';
 import { silentMs, StallClock, type Stall } from '../verdict/stall.js';
 import { Tally } from '../verdict/tally.js';
 import { Timeline, type RunTimeline } from '../verdict/timeline.js';
-import type { LedgerReport, Reason, RunSummary, Verdict } from '../verdict/types.js';
+import type { FaultSummary, LedgerReport, Reason, RunSummary, Verdict } from '../verdict/types.js';
 import type { ClusterEvent, Driver } from './driver.js';
 import { FaultBook, tenths } from './fault-book.js';
 import type { FaultPlan, Plan } from './types.js';
@@ -130,6 +130,11 @@ export class RunRecord {
 
   isDue(fault: FaultPlan, nowMs: number): boolean {
     return this.faults.isDue(fault, this.#firstDeliveryMs, nowMs);
+  }
+
+  /** What became of a fault so far. */
+  fault(id: string): FaultSummary {
+    return this.faults.summary(id, this.#zeroMs);
   }
 
   /** Faults whose state did not come in time, by their position in the plan. */

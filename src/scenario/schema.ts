@@ -183,6 +183,9 @@ const fault = z
   })
   .describe('one kind of fault with its target, one trigger (at, when or after), and parameters');
 
+/** A fault that is added to a run that goes on: one stroke, on the driver that runs it. */
+export const addedFaultSchema = fault.omit({ every: true, repeat: true, on: true });
+
 /** Every key of a fault. */
 export const FAULT_KEYS: readonly string[] = Object.keys(fault.shape);
 
@@ -255,6 +258,7 @@ export const scenarioSchema = z.strictObject({
 
 export type Scenario = z.infer<typeof scenarioSchema>;
 export type FaultText = NonNullable<Scenario['faults']>[number];
+export type AddedFaultText = z.infer<typeof addedFaultSchema>;
 
 /** JSON Schema (draft 2020-12) of scenario files, for editors. */
 export function scenarioJsonSchema(): unknown {

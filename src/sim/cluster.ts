@@ -7,7 +7,7 @@ import type { Hasher } from '../base/hasher.js';
 import type { Slot } from '../base/member.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
 import { madeOrigin } from '../scenario/origins.js';
-import type { Plan } from '../scenario/types.js';
+import type { FaultPlan, Plan } from '../scenario/types.js';
 import { copyReport } from '../verdict/copy.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { CALM, type Conditions } from './conditions.js';
@@ -119,6 +119,11 @@ export class SimCluster implements RunningCluster {
 
   lastSeen(): Promise<ReadonlyMap<string, number>> {
     return Promise.resolve(this.#injector.lastSeen());
+  }
+
+  add(fault: FaultPlan): Promise<void> {
+    this.#injector.add(fault);
+    return Promise.resolve();
   }
 
   inject(at: number): Promise<boolean> {

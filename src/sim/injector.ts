@@ -5,7 +5,7 @@
 import { createPrng, type Prng } from '../base/prng.js';
 import type { Slot } from '../base/member.js';
 import type { Input, ReplicaEvent, ReplicaView } from '../replica/types.js';
-import { Arms, armsOf } from '../scenario/arms.js';
+import { Arms, armsOf, waitsForState } from '../scenario/arms.js';
 import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { touchedLinks } from '../scenario/links.js';
@@ -43,6 +43,7 @@ type Give = (node: SimNode, input: Input) => void;
 
 export class SimInjector {
   readonly #options: SimInjectorOptions;
+  readonly #faults: FaultPlan[];
   readonly #budget: FaultBudget;
   readonly #arms: ReadonlyMap<Slot, Arms>;
   readonly #troubles: LinkTroubles;
@@ -54,6 +55,7 @@ export class SimInjector {
   constructor(options: SimInjectorOptions) {
     this.#options = options;
     const { plan, world } = options;
+    this.#faults = [...plan.faults];
     const words = new Int32Array(FaultBudget.wordsFor(plan.faults.length));
     const tolerated = FaultBudget.tolerated(plan.replicas, plan.beyondQuorum);
     this.#budget = new FaultBudget(words, tolerated);
@@ -83,9 +85,16 @@ export class SimInjector {
     return seen;
   }
 
+  /** One more, at the next position. */
+  add(fault: FaultPlan): void {
+    const at = this.#faults.push(fault) - 1;
+    if (!waitsForState(fault)) return;
+    for (const arms of this.#arms.values()) arms.add({ at, fault });
+  }
+
   /** False: it has no object at this moment. */
   inject(at: number): boolean {
-    const fault = this.#options.plan.faults[at]!;
+    const fault = this.#faults[at]!;
     const fell = this.#strike(fault, fault.target, (node, input) => {
       node.order(input);
     });

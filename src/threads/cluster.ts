@@ -11,7 +11,7 @@ import { armsOf } from '../scenario/arms.js';
 import { FaultBudget } from '../scenario/budget.js';
 import { revealed } from '../scenario/connection.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
-import type { Plan } from '../scenario/types.js';
+import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
 import { SharedConditions } from './conditions.js';
@@ -73,6 +73,7 @@ export class ThreadCluster implements RunningCluster {
       origin: this.#originWorker,
       budget: this.#budget,
       conditions: this.#conditions,
+      runsOut,
     });
     const conducts = plan.election !== 'timers' && plan.replicas > 1;
     this.#conductor = conducts
@@ -170,6 +171,10 @@ export class ThreadCluster implements RunningCluster {
 
   release(): void {
     this.#conditions.release();
+  }
+
+  add(fault: FaultPlan): Promise<void> {
+    return this.#injector.add(fault);
   }
 
   inject(at: number): Promise<boolean> {

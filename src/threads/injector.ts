@@ -6,6 +6,7 @@
 import { toErrorData } from '../base/errors.js';
 import type { Member, Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
+import { waitsForState, type Arm } from '../scenario/arms.js';
 import { breaksMember, endsMember, OVER_BUDGET, type FaultBudget } from '../scenario/budget.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import { touchedLinks, type TouchedLinks } from '../scenario/links.js';
@@ -40,10 +41,14 @@ export interface InjectorOptions {
   readonly origin: ControlledWorker<OriginControl>;
   readonly budget: FaultBudget;
   readonly conditions: SharedConditions;
+  /** Whether the memory of the replicas' threads is limited, so that a fault can exhaust it. */
+  readonly runsOut: boolean;
 }
 
 /** Beyond the time that a fault itself takes. */
 const CALL_DEADLINE_MS = 10_000;
+
+const UNLIMITED = 'memory is limited as threads start: it has to be one of the scenario';
 
 const ENDINGS: Readonly<Partial<Record<MemberAction['kind'], string>>> = {
   kill: 'killed',
@@ -53,6 +58,7 @@ const ENDINGS: Readonly<Partial<Record<MemberAction['kind'], string>>> = {
 
 export class Injector {
   readonly #options: InjectorOptions;
+  readonly #faults: FaultPlan[];
   readonly #draws: Prng;
   /** What is still to be taken back. */
   readonly #healing = new Set<NodeJS.Timeout>();
@@ -60,13 +66,37 @@ export class Injector {
 
   constructor(options: InjectorOptions) {
     this.#options = options;
+    this.#faults = [...options.plan.faults];
     this.#draws = createPrng(options.plan.seed).fork('targets');
+  }
+
+  /** One more, at the next position; armed by the time that this resolves. */
+  async add(fault: FaultPlan): Promise<void> {
+    const at = this.#faults.push(fault) - 1;
+    const { origin, runsOut } = this.#options;
+    if (fault.action.kind === 'outOfMemory' && !runsOut) {
+      this.#tell(fault, null, 'skipped', monotonicMs(), UNLIMITED);
+      return;
+    }
+    if (!waitsForState(fault)) return;
+    // The origin first: a member may reach the state and tell it at once.
+    await origin.call('arm', [{ at, fault }], { deadlineMs: CALL_DEADLINE_MS });
+    await Promise.all(this.#living().map((replica) => this.#arm(replica, { at, fault })));
+  }
+
+  /** A member that ends meanwhile meets no state any more. */
+  async #arm(replica: ReplicaHandle, arm: Arm): Promise<void> {
+    try {
+      await replica.worker.call('arm', [arm], { deadlineMs: CALL_DEADLINE_MS });
+    } catch (error) {
+      if (replica.ending === null) throw error;
+    }
   }
 
   /** False: it has no object at this moment. */
   async inject(at: number): Promise<boolean> {
-    const { budget, plan } = this.#options;
-    const fault = plan.faults[at]!;
+    const { budget } = this.#options;
+    const fault = this.#faults[at]!;
     const { action } = fault;
     switch (action.kind) {
       case 'partition':
@@ -98,7 +128,7 @@ export class Injector {
 
   /** What a replica's thread says of a fault that is armed there. */
   replicaReported(replica: ReplicaHandle, report: ReplicaFaultReport): void {
-    const fault = this.#options.plan.faults[report.at]!;
+    const fault = this.#faults[report.at]!;
     const { action } = fault;
     if (report.state === 'due') {
       this.#options.onEvent({ kind: 'due', id: fault.id, atMs: report.atMs });
@@ -115,7 +145,7 @@ export class Injector {
   }
 
   originReported({ at, state, atMs }: OriginFaultReport): void {
-    const fault = this.#options.plan.faults[at]!;
+    const fault = this.#faults[at]!;
     if (state === 'due') this.#options.onEvent({ kind: 'due', id: fault.id, atMs });
     else this.#originStruck(fault, atMs);
   }
@@ -125,13 +155,17 @@ export class Injector {
     for (const timer of this.#healing) clearTimeout(timer);
   }
 
+  #living(): ReplicaHandle[] {
+    return this.#options.replicas.filter(({ alive, ending }) => alive && ending === null);
+  }
+
   /** The living member that the target names now; null: there is none at this moment. */
   #resolve(target: Target | null, id: string): ReplicaHandle | null {
     return resolveTarget(target, this.#members(id));
   }
 
   #members(id: string): LivingMembers<ReplicaHandle> {
-    const living = this.#options.replicas.filter(({ alive, ending }) => alive && ending === null);
+    const living = this.#living();
     return {
       living,
       leader: living.find(({ serving }) => serving) ?? null,
@@ -204,6 +238,8 @@ export class Injector {
   /** What main has to know of a fault in force. */
   #installed(fault: FaultPlan, action: MemberAction, replica: ReplicaHandle): void {
     replica.ending ??= ENDINGS[action.kind] ?? null;
+    // It neither lives nor leads from here on, although its thread takes a moment to end.
+    if (action.kind === 'kill') Object.assign(replica, { alive: false, serving: false });
     if (action.kind === 'freeze') replica.frozen++;
     if (action.kind !== 'slow') return;
     const { replicas, conditions } = this.#options;

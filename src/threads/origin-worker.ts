@@ -9,9 +9,10 @@ import { OriginContent } from '../origin/content.js';
 import { OriginService } from '../origin/service.js';
 import type { OriginSource, OriginTools } from '../origin/source.js';
 import { strikeOrigin } from '../origin/strike.js';
+import type { Arm } from '../scenario/arms.js';
 import { withSecrets } from '../scenario/connection.js';
 import { madeOrigin } from '../scenario/origins.js';
-import type { OriginAction } from '../scenario/types.js';
+import type { FaultPlan, OriginAction } from '../scenario/types.js';
 import type { SeqRange } from '../stream/types.js';
 import { Ledger } from '../verdict/ledger.js';
 import type { LedgerReport, RecordDigest } from '../verdict/types.js';
@@ -62,6 +63,10 @@ export class OriginWorker implements OriginControl {
     return answer(() => this.#origin.serve());
   }
 
+  arm({ at, fault }: Arm): Reply<null> {
+    return answer(() => this.#origin.arm(at, fault));
+  }
+
   strike(action: OriginAction): Reply<boolean> {
     return answer(() => this.#origin.strike(action));
   }
@@ -87,6 +92,8 @@ export class OriginWorker implements OriginControl {
 class RunningOrigin {
   #source: OriginSource | LiveSource | null = null;
   readonly #start: OriginStart;
+  /** By their positions in the plan and beyond it. */
+  readonly #faults: FaultPlan[];
   readonly #ledger = new Ledger();
   readonly #hasher: Hasher;
   readonly #links = new Map<Member, Link>();
@@ -104,6 +111,7 @@ class RunningOrigin {
 
   constructor(start: OriginStart, hasher: Hasher) {
     this.#start = start;
+    this.#faults = [...start.faults];
     this.#hasher = hasher;
     const conditions = new SharedConditions(start.links.length, start.conditions);
     const prng = createPrng(start.seed).fork('edges of the origin');
@@ -156,6 +164,11 @@ class RunningOrigin {
 
   report(): LedgerReport {
     return { ...this.source.report(), ...this.#ledger.ranges() };
+  }
+
+  arm(at: number, fault: FaultPlan): null {
+    this.#faults[at] = fault;
+    return null;
   }
 
   /** False: the fault has no object at this moment. */
@@ -231,7 +244,7 @@ class RunningOrigin {
 
   /** A member reached the state that this fault waits for. */
   #strikeArmed(at: number): void {
-    const struck = this.strike(this.#start.faults[at]!.action as OriginAction);
+    const struck = this.strike(this.#faults[at]!.action as OriginAction);
     this.#post({ kind: 'fault', at, state: struck ? 'installed' : 'due', atMs: monotonicMs() });
   }
 

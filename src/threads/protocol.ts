@@ -54,6 +54,8 @@ export interface ReplicaControl {
   /** What the peers answer shows in the views that follow on the report port. */
   probe(): Reply<null>;
   campaign(order: { readonly term: number; readonly deadLeader: Member | null }): Reply<null>;
+  /** Watches for the state of one more fault. */
+  arm(arm: Arm): Reply<null>;
   /** Resolves once the fault is in force; freeze resolves when the member wakes. */
   inject(fault: MemberFault, to: Member | 'best' | null): Reply<null>;
   status(): Reply<ReplicaStatus>;
@@ -99,6 +101,8 @@ export interface OriginControl {
   start(start: OriginStart): Promise<Reply<OriginFacts>>;
   /** From here on openings are served; rates and time triggers count from the first delivery. */
   serve(): Reply<null>;
+  /** One more fault whose state members watch for. */
+  arm(arm: Arm): Reply<null>;
   /** False: the fault has no object at this moment. */
   strike(action: OriginAction): Reply<boolean>;
   report(): Reply<LedgerReport>;

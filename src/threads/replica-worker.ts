@@ -12,6 +12,7 @@ import type { OriginFrame } from '../mirror/types.js';
 import type { Message } from '../raft/types.js';
 import { ReplicaHost, type Inbox } from '../replica/host.js';
 import type { HostIo, Input } from '../replica/types.js';
+import type { Arm } from '../scenario/arms.js';
 import { copyReport } from '../verdict/copy.js';
 import { monotonicMs } from './clock.js';
 import { SharedConditions } from './conditions.js';
@@ -49,6 +50,13 @@ export class ReplicaWorker implements ReplicaControl {
 
   campaign(order: { term: number; deadLeader: Member | null }): Reply<null> {
     return answer(() => this.#replica.order({ type: 'campaign', ...order }));
+  }
+
+  arm(arm: Arm): Reply<null> {
+    return answer(() => {
+      this.#replica.faults.arms.add(arm);
+      return null;
+    });
   }
 
   inject(fault: MemberFault, to: Member | 'best' | null): Reply<null> {

@@ -11,7 +11,7 @@ import type { ClusterEvent, Driver, RunningCluster } from '../../src/scenario/dr
 import { madeOrigin } from '../../src/scenario/origins.js';
 import { planScenario } from '../../src/scenario/parse.js';
 import { play, type PlayOptions, type PlayResult } from '../../src/scenario/play.js';
-import type { FaultAction, Plan } from '../../src/scenario/types.js';
+import type { FaultAction, FaultPlan, Plan } from '../../src/scenario/types.js';
 import { RANGE_BYTES, viewOf, writeSkipRange } from '../../src/stream/layout.js';
 import { Store } from '../../src/stream/store.js';
 import { copyReport } from '../../src/verdict/copy.js';
@@ -48,6 +48,7 @@ export class Puppet implements RunningCluster {
   readonly #script: Script;
   readonly #onEvent: (event: ClusterEvent) => void;
   readonly #ledger = new Ledger();
+  readonly #faults: FaultPlan[];
   readonly #stores = new Map<Slot, Store>();
   readonly #waiting: Step[];
   #nowMs = START_MS;
@@ -55,6 +56,7 @@ export class Puppet implements RunningCluster {
 
   constructor(plan: Plan, script: Script, onEvent: (event: ClusterEvent) => void) {
     this.plan = plan;
+    this.#faults = [...plan.faults];
     this.#script = script;
     this.#onEvent = onEvent;
     const allocate = (size: number): Uint8Array => new Uint8Array(size);
@@ -112,13 +114,19 @@ export class Puppet implements RunningCluster {
     return Promise.resolve();
   }
 
+  add(fault: FaultPlan): Promise<void> {
+    this.#note(`add ${fault.id}`);
+    this.#faults.push(fault);
+    return Promise.resolve();
+  }
+
   inject(fault: number): Promise<boolean> {
     this.#note(`inject ${fault}`);
     if (this.#script.fails?.inject) return Promise.reject(this.#script.fails.inject);
     if (this.#script.inject !== undefined) {
       return Promise.resolve(this.#script.inject(this, fault));
     }
-    this.fault(this.plan.faults[fault]!.id, 'installed');
+    this.fault(this.#faults[fault]!.id, 'installed');
     return Promise.resolve(true);
   }
 

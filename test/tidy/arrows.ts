@@ -11,6 +11,7 @@ interface Arrows {
 const UNIT = ['base', 'raft', 'stream', 'mirror', 'replica'];
 const DRIVEN = [...UNIT, 'election', 'origin', 'scenario', 'verdict'];
 const ALL = [...DRIVEN, 'threads', 'sim', 'nats', 'report'];
+const LIBRARY = [...ALL, 'kit'];
 
 /** A folder may always import itself. */
 const ARROWS: Readonly<Record<string, Arrows>> = {
@@ -27,9 +28,10 @@ const ARROWS: Readonly<Record<string, Arrows>> = {
   threads: { value: DRIVEN, type: [] },
   sim: { value: DRIVEN, type: [] },
   nats: { value: DRIVEN, type: [] },
-  vitest: { value: ALL, type: [] },
+  kit: { value: ALL, type: [] },
+  vitest: { value: LIBRARY, type: [] },
   cli: { value: ALL, type: [] },
-  'index.ts': { value: ALL, type: [] },
+  'index.ts': { value: LIBRARY, type: [] },
   workers: { value: [...DRIVEN, 'threads', 'sim', 'nats'], type: [] },
 };
 

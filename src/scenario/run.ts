@@ -1,0 +1,259 @@
+/**
+ * One run of a plan on a running cluster, step by step: whoever takes the steps, `play` or a test,
+ * injects what is due, gives up what did not come, ends when the plan says so and has the copies
+ * judged in the same way.
+ */
+import { toErrorData } from '../base/errors.js';
+import type { Hasher } from '../base/hasher.js';
+import type { SeqRange } from '../stream/types.js';
+import { decide } from '../verdict/decide.js';
+import { judge, type Judgement } from '../verdict/judge.js';
+import type { RunTimeline } from '../verdict/timeline.js';
+import type { Reason, RunSummary } from '../verdict/types.js';
+import type { RunningCluster } from './driver.js';
+import type { RunRecord } from './record.js';
+import type { FaultPlan, Plan } from './types.js';
+
+export interface PlayResult {
+  readonly summary: RunSummary;
+  readonly reasons: readonly Reason[];
+  readonly differences: Judgement['differences'];
+  readonly timeline: RunTimeline;
+  readonly stallFromMs: number | null;
+  /** What the comparison took; null when nothing was compared. */
+  readonly comparedInMs: number | null;
+}
+
+/** What the copies were found to hold. */
+export interface Outcome {
+  readonly judgement: Judgement;
+  readonly comparedInMs: number;
+}
+
+const STEP_MS = 5;
+const LEADER_WAIT_MS = 15_000;
+/** A target that does not exist when its time comes is waited for as long as this. */
+const TARGET_WAIT_MS = 10_000;
+/** As long as this when nothing is left to be mirrored. */
+const TARGET_WAIT_AT_REST_MS = 500;
+/** Beyond the allowed stall, before a run that stands still is ended. */
+const STALL_GRACE_MS = 3_000;
+/** A driver may let hours pass within one turn of this thread: signals and timers get theirs. */
+const BREATHE_EVERY_MS = 50;
+
+export class Run {
+  readonly #plan: Plan;
+  readonly #cluster: RunningCluster;
+  readonly #record: RunRecord;
+  readonly #signals: readonly (AbortSignal | undefined)[];
+  #breathedMs = performance.now();
+  readonly #injecting = new Set<Promise<void>>();
+  readonly #begun = new Set<number>();
+  #startedMs = 0;
+  #elected: Promise<boolean> | null = null;
+  #opened: Promise<boolean> | null = null;
+
+  constructor(
+    plan: Plan,
+    cluster: RunningCluster,
+    record: RunRecord,
+    signals: readonly (AbortSignal | undefined)[],
+  ) {
+    this.#plan = plan;
+    this.#cluster = cluster;
+    this.#record = record;
+    this.#signals = signals;
+  }
+
+  /** Waits for the first leader. False: the run is over before it began. */
+  elect(): Promise<boolean> {
+    this.#elected ??= this.#elect();
+    return this.#elected;
+  }
+
+  async #elect(): Promise<boolean> {
+    const cluster = this.#cluster;
+    this.#startedMs = cluster.now();
+    for (const at of this.#record.faults.impossible()) cluster.disarm(at);
+    while (cluster.leader() === null) {
+      if (this.#mustStop()) return false;
+      if (cluster.now() - this.#startedMs > LEADER_WAIT_MS) {
+        this.#record.reason('stalled', `no leader within ${LEADER_WAIT_MS} ms of the start`);
+        return false;
+      }
+      await this.#pause();
+    }
+    return true;
+  }
+
+  /** Opens the origin once there is a leader; once, however often it is called. */
+  open(): Promise<boolean> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async #open(): Promise<boolean> {
+    if (!(await this.elect())) return false;
+    this.#record.served(this.#cluster.now());
+    await this.#cluster.serve();
+    return true;
+  }
+
+  /** One more fault. Its fate is told like that of the plan's own. */
+  async add(fault: FaultPlan): Promise<void> {
+    const at = this.#record.faults.add(fault, this.#cluster.now());
+    await this.#cluster.add(fault);
+    if (this.#record.faults.isDecided(fault.id)) this.#cluster.disarm(at);
+  }
+
+  /** Injects what is due and lets a little time pass. */
+  async step(): Promise<void> {
+    await this.#attend();
+    await this.#pause();
+  }
+
+  async toItsEnd(): Promise<void> {
+    if (!(await this.open())) return;
+    while (!this.#isOver()) {
+      await this.#attend();
+      await this.#pause();
+    }
+    this.#cluster.release();
+    await Promise.all(this.#injecting);
+    if (this.#record.faults.hasWaiting()) {
+      this.#record.faults.lastSeen(await this.#cluster.lastSeen(), this.#cluster.now());
+    }
+  }
+
+  /** Ends the run: the cluster is halted, and every copy compared with the ledger. */
+  async judged(hasher: Hasher): Promise<Outcome> {
+    const cluster = this.#cluster;
+    this.#record.ended(cluster.now(), cluster.origin);
+    const startedAt = cluster.now();
+    const judgement = await judgeAll(cluster, hasher, this.#record);
+    return { judgement, comparedInMs: cluster.now() - startedAt };
+  }
+
+  async #pause(): Promise<void> {
+    await this.#cluster.pause(STEP_MS);
+    if (performance.now() - this.#breathedMs < BREATHE_EVERY_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#breathedMs = performance.now();
+  }
+
+  #mustStop(): boolean {
+    if (this.#signals.some((signal) => signal?.aborted === true)) {
+      this.#record.reason('inconclusive', 'ended by a signal before the run was over');
+      return true;
+    }
+    if (this.#record.harnessFailed) return true;
+    const elapsed = this.#cluster.now() - this.#startedMs;
+    if (elapsed < this.#plan.timeLimitMs) return false;
+    this.#record.reason('inconclusive', `the time limit of ${this.#plan.timeLimitMs} ms was hit`);
+    return true;
+  }
+
+  #isOver(): boolean {
+    if (this.#mustStop()) return true;
+    if (this.#isAtRest()) {
+      return this.#injecting.size === 0 && !this.#record.faults.awaitsTime(this.#begun);
+    }
+    const living = this.#cluster.living();
+    const { last } = this.#cluster.origin;
+    const allowed = this.#record.stallAtMostMs + STALL_GRACE_MS;
+    if (this.#record.standsStillMs(this.#cluster.now(), last) <= allowed) return false;
+    this.#record.stoodStill(living, last);
+    return true;
+  }
+
+  /** Whether nothing more is to come: everything was mirrored, or the mirror stopped for good. */
+  #isAtRest(): boolean {
+    const living = this.#cluster.living();
+    const caughtUp = this.#record.isCaughtUp(living, this.#cluster.origin.last);
+    return caughtUp || this.#record.hasStopped(living);
+  }
+
+  /** Injects what is due; gives up a state that did not come in time, with what was last seen. */
+  async #attend(): Promise<void> {
+    this.#injectDue();
+    for (const at of this.#record.expired(this.#cluster.now())) {
+      if (!this.#begun.has(at) && this.#cluster.disarm(at)) {
+        this.#begun.add(at);
+        const seen = await this.#cluster.lastSeen();
+        this.#record.faults.lastSeen(seen, this.#cluster.now(), at);
+      }
+    }
+  }
+
+  #injectDue(): void {
+    this.#record.faults.plans.forEach((fault, at) => {
+      if (this.#begun.has(at) || !this.#record.isDue(fault, this.#cluster.now())) return;
+      this.#begun.add(at);
+      const injection = this.#inject(fault, at)
+        .catch((error: unknown) => {
+          this.#record.reason('harness', toErrorData(error).message);
+        })
+        .finally(() => this.#injecting.delete(injection));
+      this.#injecting.add(injection);
+    });
+  }
+
+  async #inject(fault: FaultPlan, at: number): Promise<void> {
+    const since = this.#cluster.now();
+    while (!(await this.#cluster.inject(at))) {
+      const waited = this.#cluster.now() - since;
+      const limit = this.#isAtRest() ? TARGET_WAIT_AT_REST_MS : TARGET_WAIT_MS;
+      if (waited > limit || this.#mustStop()) {
+        const why = 'its target did not exist when its time came';
+        this.#record.faults.gaveUp(fault, this.#cluster.now(), why);
+        return;
+      }
+      await this.#pause();
+    }
+  }
+}
+
+async function judgeAll(
+  cluster: RunningCluster,
+  hasher: Hasher,
+  record: RunRecord,
+): Promise<Judgement> {
+  await cluster.halt();
+  const ledger = await asked(cluster.ledger);
+  const copies = await Promise.all(
+    cluster.living().map(async (slot) => ({ slot, reader: await asked(cluster.copy(slot)) })),
+  );
+  record.ledger = ledger.answer;
+  record.faults.ended(ledger.answer.strikes, cluster.now());
+  // What was not reached is not lost: the run says by other means that it did not come so far.
+  const reached = copies.map(({ reader }) => reader.answer.state.last);
+  const upTo = Math.min(ledger.answer.origin.last, ...reached);
+  return judge({ ledger, copies, upTo, hasher });
+}
+
+/** A reader that was asked for its report once: nothing moves any more, so it stays true. */
+async function asked<R, S>(reader: {
+  report(): Promise<R>;
+  records(range: SeqRange): Promise<S>;
+}): Promise<{ answer: R; report(): Promise<R>; records(range: SeqRange): Promise<S> }> {
+  const answer = await reader.report();
+  return {
+    answer,
+    report: () => Promise.resolve(answer),
+    records: (range) => reader.records(range),
+  };
+}
+
+/** @param outcome  null: the run failed before anything was compared */
+export function resultOf(record: RunRecord, outcome: Outcome | null, replay: string): PlayResult {
+  const judgement = outcome?.judgement ?? null;
+  const reasons = record.reasons(judgement);
+  return {
+    summary: record.summary(judgement, decide(reasons), replay),
+    reasons,
+    differences: judgement?.differences ?? [],
+    timeline: record.timeline(),
+    stallFromMs: record.stallFromMs(),
+    comparedInMs: outcome?.comparedInMs ?? null,
+  };
+}
