@@ -44,6 +44,10 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: OUT_OF_PLACE,
     script: 1,
+    directed: {
+      test: 'test/mirror/cases.test.ts',
+      titled: 'a refused message is not masked by skips behind it',
+    },
   },
   {
     id: 'B2',

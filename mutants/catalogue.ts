@@ -54,12 +54,6 @@ export const WAITING_MUTANTS: readonly WaitingMutant[] = [
     waitsFor: 'changes of membership',
   },
   {
-    id: 'H6',
-    title: 'a shrunk script shows another violation than the one that was shrunk',
-    source: 'jepsen and shuttle: a smaller history with another anomaly',
-    waitsFor: 'the shrinker',
-  },
-  {
     id: 'X9',
     title: 'a restart installs the snapshot and replays what it holds',
     source: 'nats-server TestNRGCatchupDoesNotTruncateCommittedEntriesDuringRedelivery',

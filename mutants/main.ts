@@ -7,11 +7,12 @@ import { Command, CommanderError } from 'commander';
 import { LockstepError, toErrorData, usageError } from '../src/base/errors.js';
 import { parseCount, parsePositiveDuration } from '../src/base/units.js';
 import { SWARM_MUTANTS, TESTED_MUTANTS, WAITING_MUTANTS } from './catalogue.js';
-import { hunt } from './hunt.js';
+import { hunt, type HuntOptions } from './hunt.js';
 import { markdownOf } from './markdown.js';
-import { outcomeOfHunt, outcomeOfTrial, type Outcome } from './outcome.js';
+import { outcomeOfHunt, outcomeOfTrial, withTrial, type Outcome } from './outcome.js';
 import { tableText } from './table.js';
 import { trial } from './trial.js';
+import type { SwarmMutant } from './types.js';
 
 interface Flags {
   readonly only?: string;
@@ -43,7 +44,7 @@ async function run(flags: Flags): Promise<number> {
     })),
     ...SWARM_MUTANTS.map((mutant) => ({
       id: mutant.id,
-      play: async () => outcomeOfHunt(await hunt(mutant, options)),
+      play: () => playSwarm(mutant, options),
     })),
   ].filter(({ id }) => wanted.has(id));
   const outcomes = new Map<string, Outcome>();
@@ -62,6 +63,14 @@ async function run(flags: Flags): Promise<number> {
   const sorted = order.flatMap((id) => outcomes.get(id) ?? []);
   process.stdout.write(shown(sorted, flags, { seeds, bases }));
   return exitOf(sorted, jobs.length);
+}
+
+/** What the swarm does not find every time must be found by the test that it names. */
+async function playSwarm(mutant: SwarmMutant, options: HuntOptions): Promise<Outcome> {
+  const hunted = outcomeOfHunt(await hunt(mutant, options));
+  const { directed } = mutant;
+  if (hunted.state !== 'survived' || directed === undefined) return hunted;
+  return withTrial(hunted, await trial({ ...mutant, ...directed }, options.signal));
 }
 
 /** Errors: usage, when a name is nobody's. */

@@ -41,7 +41,8 @@ export function markdownOf(
     'seeds each (more where a mutant says so). *seeds* and *CPU s*: to the first kill, median and',
     '95th percentile; seeds are the same on every machine, CPU seconds are of one. *script*:',
     'faults and fates of messages in the shortest script known by hand. *by*: what failed first;',
-    '`not` marks what is no kill. `replica assertion` is an error that the replica itself threw:',
+    '`not` marks what is no kill; a test named behind the figures has killed on the mutated build',
+    'what not every hunt found in so many seeds. `replica assertion` is an error that the replica itself threw:',
     'the mutant ran into one of its own checks. A fault of the simulator is never a kill.',
     '',
     tableMarkdown(hunted),
@@ -53,12 +54,7 @@ export function markdownOf(
     '',
     tableMarkdown(tried),
     '',
-    '## Not played',
-    '',
-    'Time ran out before these; nothing is known of them from this run.',
-    '',
-    ...unplayed,
-    '',
+    ...(unplayed.length === 0 ? [] : notPlayed(unplayed)),
     '## Waiting',
     '',
     ...waiting,
@@ -67,4 +63,9 @@ export function markdownOf(
     '',
     ...sources,
   ].join('\n')}\n`;
+}
+
+function notPlayed(lines: readonly string[]): string[] {
+  const why = 'Time ran out before these; nothing is known of them from this run.';
+  return ['## Not played', '', why, '', ...lines, ''];
 }

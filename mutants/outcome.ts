@@ -22,6 +22,8 @@ export interface Outcome {
   /** A seed that shows it. */
   readonly seed: number | null;
   readonly text: string | null;
+  /** The file of a named test that killed it where hunts did not; null: none was needed. */
+  readonly directed: string | null;
 }
 
 /** What a test says of a mutant. */
@@ -49,6 +51,7 @@ export function outcomeOfHunt({ mutant, bases, trouble }: Hunt): Outcome {
     script,
     seed: first?.seed ?? null,
     text: trouble ?? first?.text ?? null,
+    directed: null,
   };
 }
 
@@ -67,7 +70,14 @@ export function outcomeOfTrial({ mutant, result, text }: Trial): Outcome {
     script: null,
     seed: null,
     text,
+    directed: null,
   };
+}
+
+/** What no hunt, or not every one, has killed: its named test decides. */
+export function withTrial(hunted: Outcome, { mutant, result, text }: Trial): Outcome {
+  if (result !== 'killed') return { ...hunted, text: text ?? hunted.text };
+  return { ...hunted, state: 'killed', directed: mutant.test };
 }
 
 /** Nearest rank. */

@@ -1,11 +1,13 @@
 /** What nats-server pull request 8152 is about: a refused skip, and what must follow from it. */
-import type { SwarmMutant } from './types.js';
+import type { NamedTest, SwarmMutant } from './types.js';
 
 const OPENING = 'src/mirror/opening.js';
 const MIRROR = 'src/mirror/mirror.js';
 const SOURCE = 'nats-server pull request 8152';
 const SKIP_REFUSED =
   'if (refused !== null)\n            return this.#refused(cause, refused, proposal);';
+
+const REFUSED: NamedTest = { test: 'test/mirror/skip.test.ts', titled: 'mirror: gap: refused as' };
 
 const SWALLOWED = ['refusal restores', 'applied in place', 'catch-up', 'mirror: lost'];
 
@@ -23,6 +25,7 @@ function swallowedOn(id: string, path: 'direct' | 'range' | 'entries'): SwarmMut
     ],
     fires: SWALLOWED,
     script: 1,
+    directed: REFUSED,
   };
 }
 
@@ -46,6 +49,7 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['refusal restores'],
     script: 1,
+    directed: REFUSED,
   },
   {
     id: 'P2b',

@@ -44,6 +44,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: TWO_LEADERS,
     script: 2,
+    directed: { test: 'test/raft/votes.test.ts', titled: 'one grant delivered three times' },
   },
   {
     id: 'M2',
@@ -63,6 +64,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: TWO_LEADERS,
     script: 3,
+    directed: { test: 'test/raft/votes.test.ts', titled: 'grants of an earlier term, after' },
   },
   {
     id: 'M3',
@@ -119,6 +121,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: TWO_LEADERS,
     script: 1,
+    directed: { test: 'test/raft/paper.test.ts', titled: '5.2' },
   },
   {
     id: 'M12a',
@@ -133,6 +136,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: NEWER_LOG_LOST,
     script: 4,
+    directed: { test: 'test/raft/paper.test.ts', titled: '5.4.1' },
   },
   {
     id: 'M12b',
@@ -147,6 +151,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: NEWER_LOG_LOST,
     script: 1,
+    directed: { test: 'test/raft/paper.test.ts', titled: '5.4.1' },
   },
   {
     id: 'M13',
@@ -163,6 +168,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['catch-up', 'committed on quorum', 'replica assertion'],
     script: 2,
+    directed: { test: 'test/raft/paper.test.ts', titled: '5.1' },
   },
   {
     id: 'M25a',
@@ -179,6 +185,10 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['catch-up'],
     script: 2,
+    directed: {
+      test: 'test/raft/votes.test.ts',
+      titled: 'a refused request for a later term does not put it off',
+    },
   },
   {
     id: 'M25b',
@@ -193,6 +203,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['catch-up'],
     script: 1,
+    directed: { test: 'test/raft/paper.test.ts', titled: 'is drawn from the whole range' },
   },
   {
     id: 'M26',

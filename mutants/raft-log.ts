@@ -72,6 +72,10 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: UNLIKE_LOGS,
     script: 2,
+    directed: {
+      test: 'test/raft/propose.test.ts',
+      titled: 'a heartbeat tells a follower no commit beyond',
+    },
   },
   {
     id: 'M9',
@@ -86,6 +90,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: UNLIKE_LOGS,
     script: 2,
+    directed: { test: 'test/raft/paper.test.ts', titled: '5.3' },
   },
   {
     id: 'M10',
@@ -114,6 +119,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['durable answers', ...UNLIKE_LOGS],
     script: 1,
+    directed: { test: 'test/raft/paper.test.ts', titled: '5.3' },
   },
   {
     id: 'M14a',
@@ -128,6 +134,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['transfer fence'],
     script: 1,
+    directed: { test: 'test/raft/replication.test.ts', titled: 'refusals by code, in their order' },
   },
   {
     id: 'M14b',
@@ -142,6 +149,10 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['durable answers', ...UNLIKE_LOGS],
     script: 2,
+    directed: {
+      test: 'test/raft/durability.test.ts',
+      titled: 'ABA: a write of an entry that was replaced',
+    },
   },
   {
     id: 'M15a',
@@ -212,5 +223,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: UNLIKE_LOGS,
     script: 2,
+    directed: { test: 'test/raft/replication.test.ts', titled: 'raft: probing' },
   },
 ];

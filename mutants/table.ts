@@ -3,7 +3,9 @@ import type { Outcome } from './outcome.js';
 
 const HEAD = ['mutant', 'bug', 'killed', 'seeds', 'CPU s', 'script', 'by'];
 
-function rowOf({ id, title, state, killed, bases, seeds, cpuMs, script, by, other }: Outcome) {
+function rowOf(outcome: Outcome) {
+  const { id, title, state, killed, bases, seeds, cpuMs, script, by, other, directed } = outcome;
+  const named = Object.entries(by).map(([name, times]) => [name, times] as const);
   const rate = bases === 0 ? '-' : `${killed}/${bases}`;
   const spread = (
     figures: { readonly median: number; readonly p95: number } | null,
@@ -16,9 +18,12 @@ function rowOf({ id, title, state, killed, bases, seeds, cpuMs, script, by, othe
     spread(seeds, String),
     spread(cpuMs, (ms) => (ms / 1_000).toFixed(2)),
     script === null ? '-' : String(script),
-    [...Object.entries(by), ...Object.entries(other).map(([name, n]) => [`not ${name}`, n])]
-      .map(([name, times]) => (bases === 1 ? String(name) : `${name} ${times}`))
-      .join(', '),
+    [
+      ...[...named, ...Object.entries(other).map(([name, n]) => [`not ${name}`, n] as const)].map(
+        ([name, times]) => (bases === 1 ? name : `${name} ${times}`),
+      ),
+      ...(directed === null ? [] : [directed]),
+    ].join(', '),
   ];
 }
 

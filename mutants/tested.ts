@@ -1,5 +1,5 @@
 /**
- * Bugs that named tests find: of the checks themselves (H1 to H5), and those that a second line of
+ * Bugs that named tests find: of the checks themselves (H1 to H6), and those that a second line of
  * defence hides from every run of the whole (X5, P4).
  */
 import type { TestedMutant } from './types.js';
@@ -102,5 +102,19 @@ export const TESTED_MUTANTS: readonly TestedMutant[] = [
     ],
     test: 'test/sim/swarm.test.ts',
     titled: 'same seed -> same plan',
+  },
+  {
+    id: 'H6',
+    title: 'a shrunk script shows another violation than the one that was shrunk',
+    source: 'jepsen and shuttle: a smaller history with another anomaly',
+    edits: [
+      {
+        file: 'src/sim/explicit.js',
+        find: 'if (verdict !== expected.verdict || property !== expected.property)',
+        replace: 'if (verdict !== expected.verdict)',
+      },
+    ],
+    test: 'test/sim/shrink.test.ts',
+    titled: 'another property',
   },
 ];

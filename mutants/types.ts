@@ -25,18 +25,23 @@ export interface SwarmMutant extends Named {
   readonly script: number;
   /** Seeds within which the swarm must find it, from whatever seed it starts. */
   readonly within?: number;
+  /** A named test that must fail on the mutated build where not every hunt ends with a kill. */
+  readonly directed?: NamedTest;
+}
+
+export interface NamedTest {
+  /** A file of test/. */
+  readonly test: string;
+  /** Part of the titles that are run. */
+  readonly titled: string;
 }
 
 /**
  * Found by a named test, which must fail on the mutated build: a bug of the checks themselves, or
  * one that a second line of defence hides from every run.
  */
-export interface TestedMutant extends Named {
+export interface TestedMutant extends Named, NamedTest {
   readonly edits: readonly Edit[];
-  /** A file of test/. */
-  readonly test: string;
-  /** Part of the titles that are run. */
-  readonly titled: string;
 }
 
 /** Cannot be expressed yet: what it breaks does not exist. */

@@ -21,7 +21,10 @@ describe('mutants: catalogue', () => {
   });
 
   it('what a test kills names a test with that title', () => {
-    const nameless = TESTED_MUTANTS.filter(
+    const directed = SWARM_MUTANTS.flatMap(({ id, directed: test }) =>
+      test === undefined ? [] : [{ id, ...test }],
+    );
+    const nameless = [...TESTED_MUTANTS, ...directed].filter(
       ({ test, titled }) => !readFileSync(test, 'utf8').includes(titled),
     );
     expect(nameless.map(({ id }) => id)).toEqual([]);
