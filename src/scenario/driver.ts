@@ -5,6 +5,7 @@
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
+import type { Parted } from './links.js';
 import type { DriverName, FaultAction, FaultPlan, Plan } from './types.js';
 
 /** Times are milliseconds of the driver's own clock (real or virtual). */
@@ -30,6 +31,8 @@ export type ClusterEvent =
       readonly state: 'installed' | 'healed' | 'skipped' | 'indeterminate';
       readonly atMs: number;
       readonly reason?: string;
+      /** Of a fault of links: whom it parts, and who is left without a majority. */
+      readonly links?: Parted;
     }
   /** The state that a fault waits for was reached; whom it strikes is for `inject` to find. */
   | { readonly kind: 'due'; readonly id: string; readonly atMs: number }

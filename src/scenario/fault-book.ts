@@ -5,7 +5,8 @@ import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
 import type { FaultStatus, FaultSummary, OriginStrikes, Reason } from '../verdict/types.js';
 import { stateText } from './arms.js';
 import type { ClusterEvent, Driver } from './driver.js';
-import type { FaultAction, FaultKind, FaultPlan, Plan, Target, Trigger } from './types.js';
+import { selectionText, targetWord } from './links.js';
+import type { FaultAction, FaultKind, FaultPlan, Plan, Trigger } from './types.js';
 
 interface FaultRecord {
   readonly fault: FaultPlan;
@@ -15,6 +16,8 @@ interface FaultRecord {
   /** Its state was reached by a member that could not strike itself. */
   isDue: boolean;
   target: Slot | null;
+  /** Whom a fault of links parted. */
+  links: string | null;
   /** When it was installed. */
   atMs: number | null;
   /** When it was decided, in whatever way. */
@@ -66,6 +69,7 @@ export class FaultBook {
       status: cannot === null ? 'waiting' : 'skipped',
       isDue: false,
       target: null,
+      links: null,
       atMs: null,
       decidedMs: cannot === null ? null : (sinceMs ?? Number.NEGATIVE_INFINITY),
       reason: cannot,
@@ -77,16 +81,21 @@ export class FaultBook {
   }
 
   event(event: Extract<ClusterEvent, { kind: 'fault' }>): void {
-    if (event.state === 'healed') return;
     const record = this.#record(event.id);
+    if (event.state === 'healed') {
+      if (record.recovery !== null) this.#recovery.healed(record.recovery);
+      return;
+    }
     record.status = event.state;
     record.target = event.slot;
+    record.links = event.links?.text ?? null;
     record.reason = event.reason ?? null;
     record.decidedMs = event.atMs;
     if (event.state !== 'installed') return;
-    const { slot, atMs } = event;
+    const { slot, atMs, links } = event;
+    const hit = slot === null ? (links?.outvoted ?? []) : [slot];
     record.atMs = atMs;
-    record.recovery = this.#recovery.fault(atMs, slot);
+    record.recovery = this.#recovery.fault(atMs, hit);
     if (record.fault.action.kind !== 'flap' || slot === null) return;
     this.#flaps.push({ record, slot, atMs });
   }
@@ -273,10 +282,10 @@ function hasMet({ fault, refused }: FaultRecord, strikes: OriginStrikes | undefi
 }
 
 function summaryOf(record: FaultRecord, zeroMs: number): FaultSummary {
-  const { fault, status, target, atMs, reason, recovery } = record;
+  const { fault, status, target, links, atMs, reason, recovery } = record;
   return {
     kind: fault.action.kind,
-    target: target ?? targetText(fault),
+    target: target ?? links ?? targetText(fault),
     status: status === 'waiting' ? 'uncovered' : status,
     ...(reason === null ? {} : { reason }),
     atMs: atMs === null ? null : tenths(atMs - zeroMs),
@@ -316,18 +325,7 @@ function unmet(trigger: Trigger, seen: number, inTime: boolean): string {
 
 function targetText({ action, target }: FaultPlan): string {
   if (target !== null) return targetWord(target);
-  return action.kind === 'partition' || action.kind === 'link' ? 'links' : 'origin';
-}
-
-function targetWord(target: Target): string {
-  switch (target.kind) {
-    case 'slot':
-      return target.slot;
-    case 'follower':
-      return target.which === 'first' ? 'follower' : `follower:${target.which}`;
-    default:
-      return target.kind;
-  }
+  return 'links' in action ? selectionText(action.links) : 'origin';
 }
 
 export function tenths(ms: number): number {

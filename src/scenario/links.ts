@@ -18,6 +18,15 @@ export interface TouchedLinks {
    * through to or from them.
    */
   readonly apart: readonly number[];
+  readonly parted: Parted;
+}
+
+/** What is told of a fault of links. */
+export interface Parted {
+  /** Who is parted from whom: `r1 | r2 r3`; one way, `from r1 to r2 r3`; or `links of r1`. */
+  readonly text: string;
+  /** Members that a partition leaves without a majority: a leader among them will be replaced. */
+  readonly outvoted: readonly Slot[];
 }
 
 /** What a selection is resolved against. */
@@ -43,7 +52,72 @@ export function touchedLinks(action: LinkAction, standing: Standing): TouchedLin
     ...(between === 'peers' ? [] : withOrigin(fromOrigin, standing.slots.length, way)),
   ];
   const isCutOff = action.kind === 'partition' && between !== 'origin';
-  return { links, apart: isCutOff ? apart : [] };
+  const { slots } = standing;
+  const outvoted = sides.filter((side) => side.length * 2 <= slots.length).flat();
+  return {
+    links,
+    apart: isCutOff ? apart : [],
+    parted: {
+      text: partedText(action, namesOf(action, sides, greatest, slots), way),
+      outvoted: isCutOff ? outvoted.map((at) => slots[at]!) : [],
+    },
+  };
+}
+
+/** A selection as it is written: what is known before anybody stands for a role. */
+export function selectionText(selection: LinkSelection): string {
+  switch (selection.kind) {
+    case 'all':
+      return 'all';
+    case 'sides':
+      return selection.sides.map((side) => side.join(' ')).join(' | ');
+    case 'isolate': {
+      const word = selection.way === 'both' ? 'isolate' : selection.way;
+      return `${word}:${targetWord(selection.who)}`;
+    }
+    case 'minority':
+      return `minority:${selection.withLeader ? 'with' : 'without'}-leader`;
+  }
+}
+
+/** A target as it is written. */
+export function targetWord(target: Target): string {
+  switch (target.kind) {
+    case 'slot':
+      return target.slot;
+    case 'follower':
+      return target.which === 'first' ? 'follower' : `follower:${target.which}`;
+    default:
+      return target.kind;
+  }
+}
+
+/** The sides by name. The origin stays with the greatest, or is apart from all that are. */
+function namesOf(
+  { links, between }: LinkAction,
+  sides: readonly (readonly number[])[],
+  greatest: readonly number[],
+  slots: readonly Slot[],
+): string[] {
+  const areAll = links.kind === 'all';
+  const name = (side: readonly number[]): string => side.map((at) => slots[at]).join(' ');
+  if (between === 'peers') return sides.map(name);
+  const apart = areAll ? sides : sides.filter((side) => side !== greatest);
+  if (between === 'origin') return [name(apart.flat()), 'origin'];
+  if (areAll) return [...sides.map(name), 'origin'];
+  return sides.map((side) => (side === greatest ? `${name(side)} origin` : name(side)));
+}
+
+function partedText(
+  { kind, links }: LinkAction,
+  names: readonly string[],
+  way: 'both' | 'from' | 'to',
+): string {
+  const [one = '', ...others] = names;
+  if (way === 'from') return `from ${one} to ${others.join(' ')}`;
+  if (way === 'to') return `to ${one} from ${others.join(' ')}`;
+  if (kind === 'partition' || links.kind !== 'isolate') return names.join(' | ');
+  return others.includes('origin') ? names.join(' | ') : `links of ${one}`;
 }
 
 /** Whether a selection names nobody that the serving member would have to ask others for. */

@@ -225,7 +225,11 @@ export class RunRecord {
 
   #faultEvent(event: Extract<ClusterEvent, { kind: 'fault' }>): void {
     const kind = this.faults.kindOf(event.id);
-    this.#timeline.note(event.atMs, event.slot ?? 'origin', faultText(kind, event));
+    this.#timeline.note(
+      event.atMs,
+      event.slot ?? event.links?.text ?? 'origin',
+      faultText(kind, event),
+    );
     this.faults.event(event);
   }
 

@@ -28,7 +28,9 @@ import type { SimNode } from './node.js';
 import { LinkTroubles } from './troubles.js';
 import type { SimWorld } from './world.js';
 
-type FaultState = Extract<ClusterEvent, { kind: 'fault' }>['state'];
+type FaultEvent = Extract<ClusterEvent, { kind: 'fault' }>;
+type FaultState = FaultEvent['state'];
+type FaultMore = Pick<FaultEvent, 'reason' | 'links'>;
 
 export interface SimInjectorOptions {
   readonly plan: Plan;
@@ -175,7 +177,7 @@ export class SimInjector {
     const { world } = this.#options;
     const position = world.nodes.indexOf(node);
     if (breaksMember(action) && !this.#budget.break([position])) {
-      this.#tell(fault, node.slot, 'skipped', OVER_BUDGET);
+      this.#tell(fault, node.slot, 'skipped', { reason: OVER_BUDGET });
       return;
     }
     this.#fell(fault, node);
@@ -235,16 +237,23 @@ export class SimInjector {
       positionOf: (target) => positionOf(this.#resolve(target, fault.id)),
     });
     if (touched === null) return false;
+    const links = touched.parted;
     if (!plan.beyondQuorum && !this.#budget.break(touched.apart)) {
-      this.#tell(fault, null, 'skipped', OVER_BUDGET);
+      this.#tell(fault, null, 'skipped', { reason: OVER_BUDGET, links });
       return true;
     }
-    this.#fell(fault, null);
+    this.#fell(fault, null, { links });
     const takeBack = this.#troubles.install(touched.links, action);
-    this.#heal(fault, null, action.forMs, () => {
-      takeBack();
-      if (!plan.beyondQuorum) this.#budget.mend(touched.apart);
-    });
+    this.#heal(
+      fault,
+      null,
+      action.forMs,
+      () => {
+        takeBack();
+        if (!plan.beyondQuorum) this.#budget.mend(touched.apart);
+      },
+      { links },
+    );
     return true;
   }
 
@@ -265,21 +274,27 @@ export class SimInjector {
     node.crash();
   }
 
-  #heal(fault: FaultPlan, node: SimNode | null, afterMs: number, takeBack: () => void): void {
+  #heal(
+    fault: FaultPlan,
+    node: SimNode | null,
+    afterMs: number,
+    takeBack: () => void,
+    more?: FaultMore,
+  ): void {
     this.#options.world.agenda.after(Math.round(afterMs * 1_000), () => {
       takeBack();
-      this.#tell(fault, node?.slot ?? null, 'healed');
+      this.#tell(fault, node?.slot ?? null, 'healed', more);
     });
   }
 
   /** Before it changes its target. */
-  #fell(fault: FaultPlan, node: SimNode | null): void {
+  #fell(fault: FaultPlan, node: SimNode | null, more?: FaultMore): void {
     this.#options.onFault?.(faultCell(fault.action.kind, node));
-    this.#tell(fault, node?.slot ?? null, 'installed');
+    this.#tell(fault, node?.slot ?? null, 'installed', more);
   }
 
-  #tell(fault: FaultPlan, slot: Slot | null, state: FaultState, reason?: string): void {
-    const event = { kind: 'fault', id: fault.id, slot, state, atMs: this.#nowMs } as const;
-    this.#options.onEvent(reason === undefined ? event : { ...event, reason });
+  #tell(fault: FaultPlan, slot: Slot | null, state: FaultState, more: FaultMore = {}): void {
+    const atMs = this.#nowMs;
+    this.#options.onEvent({ kind: 'fault', id: fault.id, slot, state, atMs, ...more });
   }
 }

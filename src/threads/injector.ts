@@ -30,7 +30,9 @@ import type { ControlledWorker } from './control.js';
 import type { OriginControl, OriginReport, ReplicaReport } from './protocol.js';
 import type { ReplicaHandle } from './replica-handle.js';
 
-type FaultState = Extract<ClusterEvent, { kind: 'fault' }>['state'];
+type FaultEvent = Extract<ClusterEvent, { kind: 'fault' }>;
+type FaultState = FaultEvent['state'];
+type FaultMore = Pick<FaultEvent, 'reason' | 'links'>;
 type ReplicaFaultReport = Extract<ReplicaReport, { kind: 'fault' }>;
 type OriginFaultReport = Extract<OriginReport, { kind: 'fault' }>;
 
@@ -75,7 +77,7 @@ export class Injector {
     const at = this.#faults.push(fault) - 1;
     const { origin, runsOut } = this.#options;
     if (fault.action.kind === 'outOfMemory' && !runsOut) {
-      this.#tell(fault, null, 'skipped', monotonicMs(), UNLIMITED);
+      this.#tell(fault, null, 'skipped', monotonicMs(), { reason: UNLIMITED });
       return;
     }
     if (!waitsForState(fault)) return;
@@ -137,8 +139,7 @@ export class Injector {
     if (report.state === 'healed') this.#thawed(replica);
     const isOfLinks = action.kind === 'partition' || action.kind === 'link';
     const slot = isOfLinks ? null : replica.slot;
-    const reason = report.state === 'skipped' ? report.reason : undefined;
-    this.#tell(fault, slot, report.state, report.atMs, reason);
+    this.#tell(fault, slot, report.state, report.atMs, moreOf(report));
     if (report.state !== 'installed') return;
     if (isOfLinks) this.#healLinks(fault, action, report.touched!);
     else this.#installed(fault, action as MemberAction, replica);
@@ -182,7 +183,7 @@ export class Injector {
     const position = replicas.indexOf(replica);
     const { slot, worker } = replica;
     if (breaksMember(action) && !budget.break([position])) {
-      this.#tell(fault, slot, 'skipped', monotonicMs(), OVER_BUDGET);
+      this.#tell(fault, slot, 'skipped', monotonicMs(), { reason: OVER_BUDGET });
       return;
     }
     this.#tell(fault, slot, 'installed', monotonicMs());
@@ -202,7 +203,8 @@ export class Injector {
     } catch (error) {
       // A thread that the fault itself ended does not answer.
       if (endsMember(action.kind)) return;
-      this.#tell(fault, slot, 'indeterminate', monotonicMs(), toErrorData(error).message);
+      const reason = toErrorData(error).message;
+      this.#tell(fault, slot, 'indeterminate', monotonicMs(), { reason });
     }
   }
 
@@ -215,18 +217,18 @@ export class Injector {
     const { replicas, budget } = this.#options;
     const deadlineMs = action.forMs + CALL_DEADLINE_MS;
     let state: FaultState = 'healed';
-    let reason: string | undefined;
+    let more: FaultMore = {};
     try {
       await replica.worker.call('inject', [action, null], { deadlineMs });
     } catch (error) {
       state = 'indeterminate';
-      reason = toErrorData(error).message;
+      more = { reason: toErrorData(error).message };
     }
     budget.mend([replicas.indexOf(replica)]);
     this.#thawed(replica);
     // One that ended meanwhile was frozen all the same.
     if (!this.#closed && replica.alive) {
-      this.#tell(fault, replica.slot, state, monotonicMs(), reason);
+      this.#tell(fault, replica.slot, state, monotonicMs(), more);
     }
   }
 
@@ -271,12 +273,13 @@ export class Injector {
 
   #trouble(fault: FaultPlan, action: LinkAction, touched: TouchedLinks): void {
     const { plan, budget, conditions } = this.#options;
+    const links = touched.parted;
     if (!plan.beyondQuorum && !budget.break(touched.apart)) {
-      this.#tell(fault, null, 'skipped', monotonicMs(), OVER_BUDGET);
+      this.#tell(fault, null, 'skipped', monotonicMs(), { reason: OVER_BUDGET, links });
       return;
     }
     conditions.change(touched.links, action, 1);
-    this.#tell(fault, null, 'installed', monotonicMs());
+    this.#tell(fault, null, 'installed', monotonicMs(), { links });
     this.#healLinks(fault, action, touched);
   }
 
@@ -285,7 +288,7 @@ export class Injector {
     this.#later(action.forMs, () => {
       conditions.change(touched.links, action, -1);
       if (!plan.beyondQuorum) budget.mend(touched.apart);
-      this.#tell(fault, null, 'healed', monotonicMs());
+      this.#tell(fault, null, 'healed', monotonicMs(), { links: touched.parted });
     });
   }
 
@@ -322,9 +325,15 @@ export class Injector {
     slot: Slot | null,
     state: FaultState,
     atMs: number,
-    reason?: string,
+    more: FaultMore = {},
   ): void {
-    const event = { kind: 'fault', id: fault.id, slot, state, atMs } as const;
-    this.#options.onEvent(reason === undefined ? event : { ...event, reason });
+    this.#options.onEvent({ kind: 'fault', id: fault.id, slot, state, atMs, ...more });
   }
+}
+
+function moreOf(report: ReplicaFaultReport): FaultMore {
+  if (report.state === 'skipped') return { reason: report.reason };
+  return report.state === 'installed' && report.touched !== null
+    ? { links: report.touched.parted }
+    : {};
 }

@@ -16,6 +16,8 @@ interface Watched {
   readonly atMs: number;
   readonly level: number;
   readonly ofLeader: boolean;
+  /** Its own time is over: whoever leads now, what comes is the work of a whole cluster. */
+  healed: boolean;
   readonly recovery: Recovery;
 }
 
@@ -25,13 +27,21 @@ export class RecoveryWatch {
   readonly #watched: Watched[] = [];
   #leader: Slot | null = null;
 
-  /** A fault fell on a slot (null: on the origin); what is returned fills in as time goes on. */
-  fault(atMs: number, slot: Slot | null): Recovery {
+  /**
+   * A fault fell on members, or left them without a majority (none: it fell on the origin or on
+   * links of others); what is returned fills in as time goes on.
+   */
+  fault(atMs: number, slots: readonly Slot[]): Recovery {
     const level = Math.max(0, ...this.#last.values());
     const recovery = { newLeaderMs: null, firstMessageMs: null, caughtUpMs: null };
-    const ofLeader = slot !== null && slot === this.#leader;
-    this.#watched.push({ atMs, level, ofLeader, recovery });
+    const ofLeader = this.#leader !== null && slots.includes(this.#leader);
+    this.#watched.push({ atMs, level, ofLeader, healed: false, recovery });
     return recovery;
+  }
+
+  /** A leader that nobody replaced meanwhile goes on. */
+  healed(recovery: Recovery): void {
+    for (const watched of this.#watched) watched.healed ||= watched.recovery === recovery;
   }
 
   leader(slot: Slot, atMs: number): void {
@@ -60,7 +70,7 @@ export class RecoveryWatch {
 }
 
 /** What the fallen leader had under way still moves stores; only its successor's work counts. */
-function hasLeader({ atMs, ofLeader, recovery }: Watched, nowMs: number): boolean {
-  if (!ofLeader) return nowMs > atMs;
+function hasLeader({ atMs, ofLeader, healed, recovery }: Watched, nowMs: number): boolean {
+  if (!ofLeader || (healed && recovery.newLeaderMs === null)) return nowMs > atMs;
   return recovery.newLeaderMs !== null && nowMs > atMs + recovery.newLeaderMs;
 }

@@ -130,3 +130,20 @@ describe('fault book: armed', () => {
     expect(statuses(made).slice(1)).toEqual(faults.slice(1).map(() => 'installed: '));
   });
 });
+
+describe('fault book: links', () => {
+  it('whom they part, and the next leader when the one that led is left without a majority', () => {
+    const made = book(
+      { partition: 'minority:with-leader', at: '1ms' },
+      { partition: 'isolate:r2', at: '1ms' },
+    );
+    made.book.leader('r1', 0);
+    const links = { text: 'r1 | r2 r3', outvoted: ['r1'] };
+    made.book.event({ ...fell('faults[0]', 5), slot: null, links });
+    made.book.leader('r2', 30);
+    expect(made.book.summaries(0).map(({ target, newLeaderMs }) => [target, newLeaderMs])).toEqual([
+      ['r1 | r2 r3', 25],
+      ['isolate:r2', null],
+    ]);
+  });
+});

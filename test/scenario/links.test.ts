@@ -1,9 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { isKnownToLeader, touchedLinks, type Standing } from '../../src/scenario/links.js';
+import {
+  isKnownToLeader,
+  selectionText,
+  touchedLinks,
+  type Standing,
+} from '../../src/scenario/links.js';
 import type { Between, LinkAction, LinkSelection } from '../../src/scenario/types.js';
 
 const LEADER = { kind: 'leader' } as const;
 const EVERY = '1>2 1>3 2>1 2>3 3>1 3>2';
+
+const TROUBLE = {
+  ...{ delayMinMs: 1, delayMaxMs: 1, lossPerMillion: 0 },
+  ...{ duplicatePerMillion: 0, reorderPerMillion: 0 },
+};
 
 function standing(replicas: number, leader: number | null): Standing {
   const slots = Array.from({ length: replicas }, (_, at) => `r${at + 1}`);
@@ -60,13 +70,56 @@ describe('links: which a fault touches', () => {
   });
 
   it('a link in trouble sets nobody apart', () => {
-    const trouble = {
-      ...{ delayMinMs: 1, delayMaxMs: 1, lossPerMillion: 0 },
-      ...{ duplicatePerMillion: 0, reorderPerMillion: 0 },
-    };
     const links = { kind: 'all' } as const;
-    const action = { kind: 'link', links, between: 'peers', trouble, forMs: 1 } as const;
+    const action = { kind: 'link', links, between: 'peers', trouble: TROUBLE, forMs: 1 } as const;
     expect(touched(action)).toEqual([EVERY, '']);
+  });
+
+  it('who is parted from whom, and who is left without a majority', () => {
+    const told = (action: LinkAction, replicas = 3): unknown => {
+      const { text, outvoted } = touchedLinks(action, standing(replicas, 0))!.parted;
+      return [text, outvoted.join(' ')];
+    };
+    const alone = (way: 'both' | 'from' | 'to'): LinkSelection => {
+      return { kind: 'isolate', who: LEADER, way };
+    };
+    const sides: LinkSelection = {
+      kind: 'sides',
+      sides: [
+        ['r2', 'r3'],
+        ['r1', 'r4'],
+      ],
+    };
+    expect(told(partition(alone('both')))).toEqual(['r1 | r2 r3', 'r1']);
+    expect(told(partition(alone('from')))).toEqual(['from r1 to r2 r3', 'r1']);
+    expect(told(partition(alone('to'), 'all'))).toEqual(['to r1 from r2 r3 origin', 'r1']);
+    expect(told(partition(alone('both'), 'origin'))).toEqual(['r1 | origin', '']);
+    expect(told(partition(alone('both'), 'all'))).toEqual(['r1 | r2 r3 origin', 'r1']);
+    expect(told(partition(sides), 5)).toEqual(['r2 r3 | r1 r4 | r5', 'r2 r3 r1 r4 r5']);
+    expect(told(partition({ kind: 'all' }))).toEqual(['r1 | r2 | r3', 'r1 r2 r3']);
+    expect(told(partition({ kind: 'all' }, 'all'))).toEqual(['r1 | r2 | r3 | origin', 'r1 r2 r3']);
+    expect(told(partition({ kind: 'all' }, 'origin'))).toEqual(['r1 r2 r3 | origin', '']);
+    const action = { ...partition(alone('both')), kind: 'link', trouble: TROUBLE } as LinkAction;
+    expect(told(action)).toEqual(['links of r1', '']);
+    expect(told({ ...action, between: 'origin' })).toEqual(['r1 | origin', '']);
+    expect(told({ ...action, links: { kind: 'minority', withLeader: true } })).toEqual([
+      'r1 | r2 r3',
+      '',
+    ]);
+  });
+
+  it('a selection that was not resolved reads as it is written', () => {
+    const texts: [LinkSelection, string][] = [
+      [
+        { kind: 'isolate', who: { kind: 'follower', which: 'ahead' }, way: 'both' },
+        'isolate:follower:ahead',
+      ],
+      [{ kind: 'isolate', who: LEADER, way: 'to' }, 'to:leader'],
+      [{ kind: 'minority', withLeader: false }, 'minority:without-leader'],
+      [{ kind: 'sides', sides: [['r1', 'r2'], ['r3']] }, 'r1 r2 | r3'],
+      [{ kind: 'all' }, 'all'],
+    ];
+    expect(texts.map(([links]) => selectionText(links))).toEqual(texts.map(([, text]) => text));
   });
 
   it('nobody leads: what names the leader has no object', () => {

@@ -7,7 +7,7 @@ describe('verdict: recovery', () => {
     watch.leader('r1', 0);
     watch.progress('r1', 5, 100);
     watch.progress('r2', 5, 90);
-    const recovery = watch.fault(10, 'r1');
+    const recovery = watch.fault(10, ['r1']);
     watch.gone('r1');
     // What the old leader had under way.
     watch.progress('r2', 12, 101);
@@ -23,19 +23,34 @@ describe('verdict: recovery', () => {
     watch.leader('r1', 0);
     watch.progress('r1', 1, 10);
     watch.progress('r2', 1, 10);
-    const recovery = watch.fault(2, 'r2');
+    const recovery = watch.fault(2, ['r2']);
     watch.leader('r3', 50);
     watch.progress('r1', 4, 11);
     watch.progress('r2', 9, 11);
     expect(recovery).toEqual({ newLeaderMs: null, firstMessageMs: 2, caughtUpMs: 7 });
   });
 
-  it('of the origin: the slot is nobody', () => {
+  it('of the origin: nobody is hit', () => {
     const watch = new RecoveryWatch();
     watch.leader('r1', 0);
-    const recovery = watch.fault(2, null);
+    const recovery = watch.fault(2, []);
     watch.progress('r1', 2, 1);
     watch.progress('r1', 3, 1);
     expect(recovery).toEqual({ newLeaderMs: null, firstMessageMs: 1, caughtUpMs: 1 });
+  });
+
+  it('of a leader that nobody replaced: once it is over, progress counts again', () => {
+    const watch = new RecoveryWatch();
+    watch.leader('r1', 0);
+    watch.progress('r1', 1, 10);
+    const recovery = watch.fault(2, ['r2', 'r1']);
+    watch.progress('r1', 3, 11);
+    expect(recovery.firstMessageMs).toBeNull();
+    watch.healed(watch.fault(2, ['r1']));
+    watch.progress('r1', 4, 12);
+    expect(recovery.firstMessageMs).toBeNull();
+    watch.healed(recovery);
+    watch.progress('r1', 9, 13);
+    expect(recovery).toEqual({ newLeaderMs: null, firstMessageMs: 7, caughtUpMs: 7 });
   });
 });
