@@ -48,7 +48,7 @@ export async function sweep(options: SweepOptions): Promise<void> {
   await using one = new SeedPool(checkDeterminism ? Math.ceil(cores / 2) : cores, options);
   await using other = checkDeterminism ? new SeedPool(one.threads, options) : null;
   const blocks = blocksOf(options.seeds, SEEDS_A_TASK[options.subject.kind]);
-  const ordered = new Ordered(options.onReport, end);
+  const ordered = new Ordered(options.onReport, ending);
   let next = 0;
   const feed = async (): Promise<void> => {
     while (!ending.signal.aborted) {
@@ -95,14 +95,14 @@ async function playTwice(
 /** Hands reports on in the order of their blocks; as few wait as threads are ahead of one. */
 class Ordered {
   readonly #onReport: (report: SeedReport) => boolean;
-  readonly #end: () => void;
+  readonly #ending: AbortController;
   readonly #waiting = new Map<number, readonly SeedReport[]>();
   #next = 0;
-  #ended = false;
 
-  constructor(onReport: (report: SeedReport) => boolean, end: () => void) {
+  /** @param ending  once it is aborted, by enough or by a signal, no report is handed on */
+  constructor(onReport: (report: SeedReport) => boolean, ending: AbortController) {
     this.#onReport = onReport;
-    this.#end = end;
+    this.#ending = ending;
   }
 
   done(at: number, reports: readonly SeedReport[]): void {
@@ -112,10 +112,8 @@ class Ordered {
       if (due === undefined) return;
       this.#waiting.delete(this.#next++);
       for (const report of due) {
-        if (this.#ended) return;
-        if (this.#onReport(report)) continue;
-        this.#ended = true;
-        this.#end();
+        if (this.#ending.signal.aborted) return;
+        if (!this.#onReport(report)) this.#ending.abort();
       }
     }
   }
