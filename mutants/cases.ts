@@ -113,7 +113,7 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
         replace: 'if (expected > this.#last) end -= expected - this.#last;',
       },
     ],
-    fires: OUT_OF_PLACE,
+    fires: ['logged as accepted', ...OUT_OF_PLACE],
     script: 0,
   },
 ];
