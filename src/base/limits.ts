@@ -40,6 +40,9 @@ export const ORIGIN_FRAME_MESSAGES_MAX = 4_096;
 /** Sequences in one block of the judge's digests. */
 export const DIGEST_BLOCK = 1_024;
 
+/** Faults of one scenario, each stroke of a repeated one counted. */
+export const FAULTS_MAX = 10_000;
+
 /** Files that a user names: a scenario, and any other such as what natscli printed of a stream. */
 export const SCENARIO_BYTES_MAX = 4 * 1024 * 1024;
 export const INPUT_BYTES_MAX = 64 * 1024 * 1024;

@@ -49,7 +49,9 @@ export function parseChance(where: string, value: unknown): number {
   const isNumber = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(String(value));
   const chance = isNumber ? Number(value) : Number.NaN;
   if (chance >= 0 && chance <= 1) return Math.round(chance * 1_000_000);
-  throw usageError(where, value, 'a chance from 0 to 1');
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(String(value))?.[1];
+  const meant = percent === undefined ? '' : `; did you mean ${Number(percent) / 100}?`;
+  throw usageError(where, value, `a chance from 0 to 1${meant}`);
 }
 
 /** Milliseconds -> the shortest text that parseDuration reads as the same. */

@@ -147,7 +147,7 @@ function withConnection(plan: Plan, flags: RunFlags): Plan {
     return { ...plan, origin: { ...origin, connection } };
   }
   if (Object.keys(given).length === 0) return plan;
-  const text = 'flags of a connection are given, and the origin is none of a server';
+  const text = '--server, --user and the like belong to a live origin, nats://HOST/STREAM';
   throw new LockstepError('usage', text);
 }
 

@@ -120,6 +120,7 @@ function refusalOf(error: unknown, { login, timeoutMs }: Settings): string {
       return 'cannot be reached: no such host';
     default: {
       const why = error instanceof Error ? error.message : 'the connection was closed';
+      if (/\bSSL\b|:ssl3?_/.test(why)) return 'the server does not answer in TLS';
       return `cannot be reached (${plain(why)})`;
     }
   }

@@ -54,8 +54,8 @@ export function readContext(name: string, env: Environment): NatsContext {
   const dir = join(configDir(env), 'context');
   const known = namesIn(dir);
   if (!known.includes(name)) {
-    const others = known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`;
-    const text = `context ${plain(name)} not found; ${others}.`;
+    const others = known.length === 0 ? `there are none in ${dir}` : `known: ${known.join(', ')}`;
+    const text = `context ${plain(name)} not found; ${others}`;
     throw new LockstepError('usage', text);
   }
   const fields = fieldsOf(name, join(dir, `${name}.json`));

@@ -5,7 +5,7 @@
  */
 import type { Difference, FaultSummary, Reason, RunSummary, Verdict } from '../verdict/types.js';
 import type { RunTimeline } from '../verdict/timeline.js';
-import { duration, grouped, printable, table } from './text.js';
+import { counted, duration, grouped, printable, table } from './text.js';
 
 const MOMENTS_SHOWN = 12;
 
@@ -169,13 +169,21 @@ const MEANINGS: Readonly<Record<Verdict, string>> = {
   uncovered: 'what the scenario demands never happened',
 };
 
+/** Faults that were not demanded may stay away; a run that held says that it held without them. */
+function meaningOf({ verdict, faults }: RunSummary): string {
+  const absent = faults.filter(({ status }) => status === 'skipped' || status === 'uncovered');
+  if (verdict !== 'held' || absent.length === 0) return MEANINGS[verdict];
+  const those = `${absent.length} of ${counted(faults.length, 'fault')}`;
+  return `${MEANINGS.held}; ${those} did not happen`;
+}
+
 function verdictLines(summary: RunSummary, extras: RunExtras): string[] {
   const { verdict, replay } = summary;
   const word = extras.color ? `\x1b[1;${COLORS[verdict]}m${verdict}\x1b[0m` : verdict;
   const [only, ...others] = extras.reasons;
   const explained = only !== undefined && others.length === 0;
   return [
-    `${word}: ${explained ? printable(only.text) : MEANINGS[verdict]}`,
+    `${word}: ${explained ? printable(only.text) : meaningOf(summary)}`,
     ...(explained ? [] : extras.reasons).map(
       (reason) => `  ${reason.verdict}: ${printable(reason.text)}`,
     ),

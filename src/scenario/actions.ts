@@ -87,7 +87,7 @@ export function planAction(source: FaultSource, kind: FaultKind): FaultAction {
       return { kind, links, between: fault.between ?? 'peers', trouble, forMs: forOf(source) };
     }
     case 'originDelete':
-      return { kind, range: rangeOf(`${where}.originDelete`, fault.originDelete!) };
+      return { kind, range: rangeOf(`${where}.originDelete`, String(fault.originDelete)) };
     case 'originPurge':
       return { kind, to: purgeOf(`${where}.originPurge`, String(fault.originPurge)) };
     case 'originExpire':
@@ -160,16 +160,16 @@ function troubleOf({ where, fault }: FaultSource): LinkTrouble {
   throw usageError(where, 'link', 'given with latency, loss, duplicate or reorder');
 }
 
-/** `200..300` or `next:50`. */
+/** `200..300`, `200` alone, or `next:50`. */
 function rangeOf(where: string, text: string): OriginRange {
   const next = nextOf(where, text);
   if (next !== null) return next;
-  const [first, last, ...more] = text.split('..');
-  if (last === undefined || more.length > 0) {
-    throw usageError(where, text, 'sequences such as 200..300, or next:50');
-  }
-  const from = parseCount(where, first, { min: 1 });
-  return { first: from, last: parseCount(where, last, { min: from }) };
+  const [from = '', to = from, ...more] = text.split('..');
+  if (more.length > 0) throw usageError(where, text, 'sequences such as 200..300, or next:50');
+  const first = parseCount(where, from, { min: 1 });
+  const last = parseCount(where, to, { min: 1 });
+  if (first <= last) return { first, last };
+  throw usageError(where, text, `a rising range such as ${last}..${first}`);
 }
 
 function purgeOf(where: string, text: string): number | { readonly next: number } {

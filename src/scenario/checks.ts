@@ -3,7 +3,14 @@ import { usageError } from '../base/errors.js';
 import { formatDuration } from '../base/units.js';
 import { DRIVERS } from './schema.js';
 import { endsMember } from './budget.js';
-import type { ContentChange, DriverName, FaultKind, FaultPlan, OriginPlan } from './types.js';
+import type {
+  ContentChange,
+  DriverName,
+  FaultKind,
+  FaultPlan,
+  MadeOriginPlan,
+  OriginPlan,
+} from './types.js';
 import { nearest } from './words.js';
 
 const CONTENT_CHANGES: readonly FaultKind[] = [
@@ -53,6 +60,32 @@ export function checkLive(written: readonly Written[], origin: OriginPlan): void
     if (!CONTENT_CHANGES.includes(kind)) continue;
     throw usageError(where, kind, 'possible on a live origin: it is read and never changed');
   }
+}
+
+/** What lies behind every message that a made origin ever has can be neither deleted nor purged. */
+export function checkContent(written: readonly Written[], origin: OriginPlan): void {
+  if (origin.kind === 'nats') return;
+  const lives = written.map(({ plan: { action } }) =>
+    action.kind === 'originRecreate' ? action.messages : 0,
+  );
+  const last = lives.reduce((most, each) => Math.max(most, each), lastOf(origin));
+  for (const { where, plan } of written) {
+    const { action } = plan;
+    if (action.kind === 'originDelete' && 'first' in action.range && action.range.first > last) {
+      const expected = `within the origin, which ends at ${last}`;
+      throw usageError(`${where}.originDelete`, action.range.first, expected);
+    }
+    if (action.kind !== 'originPurge' || typeof action.to !== 'number') continue;
+    if (action.to <= last + 1) continue;
+    const expected = `at most ${last + 1}: the origin ends at ${last}`;
+    throw usageError(`${where}.originPurge`, action.to, expected);
+  }
+}
+
+/** The last sequence of an origin, its sentinel not counted. */
+function lastOf(origin: MadeOriginPlan): number {
+  if (origin.kind === 'nats-gaps') return origin.last;
+  return origin.gaps.reduce((last, { count }) => last + count, origin.messages);
 }
 
 /**

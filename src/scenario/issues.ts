@@ -52,6 +52,9 @@ function expectation(issue: Issue, found: unknown): string {
       return ownText(issue) ?? TYPES[issue.expected] ?? `a ${issue.expected}`;
     case 'invalid_value': {
       const words = issue.values.map(String);
+      const [only] = issue.values;
+      if (typeof only === 'number' && found === String(only))
+        return `the number ${only}: no quotes`;
       const meant = typeof found === 'string' ? nearest(found, words) : '';
       return `${words.length > 1 ? 'one of ' : ''}${words.join(', ')}${meant}`;
     }

@@ -125,7 +125,7 @@ function fields(
     const at = part.indexOf('=');
     const key = at < 0 ? part : part.slice(0, at);
     if (!known.includes(key)) {
-      throw refusal(flag, key, `one of ${known.join(', ')}${nearest(key, known)}`);
+      throw refusal(flag, key, `a known word${nearest(key, known)} (${known.join(', ')})`);
     }
     if (at < 0 && !alone.includes(key)) throw usageError(flag, part, `${key}=VALUE`);
     if (seen.has(key) && !repeatable.includes(key)) throw usageError(flag, key, 'given once only');

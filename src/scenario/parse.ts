@@ -3,11 +3,18 @@
  * Nothing is half done: every check comes before anything starts.
  */
 import { LockstepError, usageError } from '../base/errors.js';
-import { SCENARIO_BYTES_MAX } from '../base/limits.js';
+import { FAULTS_MAX, SCENARIO_BYTES_MAX } from '../base/limits.js';
 import { slotsOf } from '../base/member.js';
 import { parseCount, parseDuration, parsePositiveDuration } from '../base/units.js';
 import { LATER_FAULTS_MAX } from './budget.js';
-import { checkBudget, checkLive, checkReferences, checkTimes } from './checks.js';
+import {
+  checkBudget,
+  checkContent,
+  checkLive,
+  checkReferences,
+  checkTimes,
+  type Written,
+} from './checks.js';
 import { planFault } from './faults.js';
 import { issueError } from './issues.js';
 import { planOrigin } from './origins.js';
@@ -77,6 +84,7 @@ export function planAdded(raw: unknown, plan: Plan, known: readonly FaultPlan[])
   checkReferences(written);
   checkTimes(written, plan.origin);
   checkLive(written, plan.origin);
+  checkContent(written, plan.origin);
   return added!;
 }
 
@@ -85,16 +93,21 @@ function planOf(scenario: Scenario, readFile: ReadFile): Plan {
   const replicas = parseReplicas(scenario.replicas ?? 3);
   const slots = slotsOf(replicas);
   const seed = parseCount('seed', scenario.seed ?? 1, { min: 0 });
-  const written = (scenario.faults ?? []).flatMap((fault, index) => {
+  const written: Written[] = [];
+  for (const [index, fault] of (scenario.faults ?? []).entries()) {
     const where = `faults[${index}]`;
-    return planFault(where, fault, slots, seed).map((plan) => ({ where, plan }));
-  });
+    for (const plan of planFault(where, fault, slots, seed)) written.push({ where, plan });
+    if (written.length <= FAULTS_MAX) continue;
+    const expected = `within the ${FAULTS_MAX} of a scenario, repetitions counted`;
+    throw usageError(where, `fault ${written.length}`, expected);
+  }
   const faults = written.map(({ plan }) => plan);
   const origin = planOrigin('origin', scenario.origin, readFile);
   const beyondQuorum = scenario.beyondQuorum ?? false;
   checkReferences(written);
   checkTimes(written, origin);
   checkLive(written, origin);
+  checkContent(written, origin);
   if (!beyondQuorum) checkBudget(faults, replicas);
   return {
     name: scenario.name,

@@ -257,7 +257,9 @@ export class RunRecord {
     if (ended !== mirror) {
       const verdict = mirror === 'diverged' ? 'violated' : 'stalled';
       const why = this.#condition === null ? '' : `: ${this.#condition.reason}`;
-      reasons.push({ verdict, text: `the mirror is ${ended}, expected ${mirror}${why}` });
+      const meant = ended === 'running' ? '' : `; if it is meant: expect: { mirror: ${ended} }`;
+      const text = `the mirror is ${ended}, expected ${mirror}${why}${meant}`;
+      reasons.push({ verdict, text });
     }
     const limit = this.stallAtMostMs;
     if (this.#plan.beyondQuorum || mirror !== 'running' || this.#stall.ms <= limit) return reasons;

@@ -139,7 +139,10 @@ const fault = z
     loseDeliveries: ofOrigin.optional().describe('deliveries that never come'),
     repeatDeliveries: ofOrigin.optional().describe('deliveries that come twice'),
     stallOrigin: ofOrigin.optional().describe('neither deliveries nor answers nor heartbeats'),
-    originDelete: text.optional().describe('sequences: 200..300, or next:50 not handed out yet'),
+    originDelete: z
+      .union([z.number(), text], 'sequences such as 200..300, or next:50')
+      .optional()
+      .describe('sequences: 200..300, 200, or next:50 not handed out yet'),
     originPurge: z
       .union([z.number(), line], 'a sequence, or next:N')
       .optional()

@@ -73,8 +73,10 @@ export function linkSelection(
     return { kind: 'isolate', who, way: WAYS[word as keyof typeof WAYS] };
   }
   const sides = `sides such as ${slots.slice(0, 2).join('/')}`;
+  const behind = rest.length === 0 ? ':TARGET' : `:${rest.join(':')}`;
+  const meant = [...Object.keys(WAYS).map((way) => `${way}${behind}`), ...Object.keys(WHOLE)];
   const words = [...SELECTIONS, ...Object.keys(WHOLE), sides];
-  throw usageError(where, raw, `one of ${words.join(', ')}${nearest(raw, Object.keys(WHOLE))}`);
+  throw usageError(where, raw, `one of ${words.join(', ')}${nearest(raw, meant)}`);
 }
 
 function sidesOf(

@@ -36,6 +36,7 @@ export function readText(
   readFile: ReadFile,
   bytesMax?: number,
 ): string {
+  if (path === '') throw new LockstepError('usage', `${where}: no file is named`, { where });
   try {
     return readFile(path, bytesMax);
   } catch (error) {
@@ -54,7 +55,7 @@ export function parseSource(text: string, name: string): ScenarioSource {
     const [fault] = document.errors;
     if (fault !== undefined) {
       const { line } = counter.linePos(fault.pos[0]);
-      const why = fault.code === 'MULTIPLE_DOCS' ? 'a second document' : fault.message;
+      const why = fault.code === 'MULTIPLE_DOCS' ? 'a second document' : depthText(fault.message);
       throw new LockstepError('usage', `${name}:${line}: not YAML of a scenario: ${plain(why)}`);
     }
     const where: Where = (path) => {
@@ -89,5 +90,10 @@ function offsetOf(document: Document, path: string): number | null {
 }
 
 function reasonOf(error: unknown): string {
-  return plain(error instanceof Error ? error.message : String(error));
+  return plain(depthText(error instanceof Error ? error.message : String(error)));
+}
+
+/** A parser that calls itself says only that it ran out of stack. */
+function depthText(message: string): string {
+  return message.startsWith('Maximum call stack') ? 'nested too deeply' : message;
 }

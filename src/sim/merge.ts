@@ -99,9 +99,14 @@ export function mergeShards(
 function shardFile(path: string, read: (path: string) => string): ShardFile {
   let raw: unknown;
   try {
-    raw = JSON.parse(read(path));
+    const text = read(path);
+    if (text.trim() === '') throw new Error('the file is empty');
+    raw = JSON.parse(text);
   } catch (error) {
     throw new LockstepError('usage', `${path}: ${toErrorData(error).message}`);
+  }
+  if (typeof raw !== 'object' || raw === null || !('asked' in raw)) {
+    throw new LockstepError('usage', `${path}: not the summary of a shard of a sweep`);
   }
   const parsed = summarySchema.safeParse(raw);
   if (parsed.success) return { ...parsed.data, path };

@@ -129,7 +129,7 @@ describe('settings: what is given, the environment, a context', () => {
       'a slip',
       { context: 'prdo' },
       HOME,
-      'context prdo not found; known: broken, lines, prod, proxied, split, stage, wild.',
+      'context prdo not found; known: broken, lines, prod, proxied, split, stage, wild',
     ],
     ['a path', { context: '../context/prod' }, HOME, 'context ../context/prod not found; known:'],
     ['none at all', { context: 'x' }, NONE, 'context x not found; there are none'],

@@ -108,7 +108,7 @@ test('report: terminal: a run that held -> everything, in this order', () => {
     'stall      12.3 ms, from 210 ms on; at most 2 s allowed',
     'rate       1,200,000 messages/s, 1,500,000 sequences/s',
     '',
-    'held: nothing lost, no stall',
+    'held: nothing lost, no stall; 1 of 2 faults did not happen',
     'replay: lockstep replay run.json',
     '',
   ]);
@@ -182,7 +182,7 @@ test('report: terminal: more moments than fit -> the first twelve, the rest coun
 });
 
 test.each([
-  ['held', '\x1b[1;32mheld\x1b[0m: nothing lost, no stall'],
+  ['held', '\x1b[1;32mheld\x1b[0m: nothing lost, no stall; 1 of 2 faults did not happen'],
   ['violated', '\x1b[1;31mviolated\x1b[0m: safety was broken'],
   ['inconclusive', '\x1b[1;33minconclusive\x1b[0m: the run does not tell'],
 ] as const)(

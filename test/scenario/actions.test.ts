@@ -91,6 +91,8 @@ describe('actions: origin', () => {
     ],
     [{ stallOrigin: true }, { kind: 'stallOrigin', forMs: 500 }],
     [{ originDelete: '200..300' }, { kind: 'originDelete', range: { first: 200, last: 300 } }],
+    [{ originDelete: 200 }, { kind: 'originDelete', range: { first: 200, last: 200 } }],
+    [{ originPurge: 2001 }, { kind: 'originPurge', to: 2001 }],
     [{ originDelete: 'next:50' }, { kind: 'originDelete', range: { next: 50 } }],
     [{ originPurge: 500 }, { kind: 'originPurge', to: 500 }],
     [{ originPurge: 'next:5' }, { kind: 'originPurge', to: { next: 5 } }],
@@ -108,6 +110,10 @@ describe('actions: refused', () => {
   const sides = 'two sides or more, no slot twice, such as r1+r2/r3';
   it.each<[object, string]>([
     [{ flap: 'any' }, '.flap: "any" is not one of leader, r1, r2, r3'],
+    [
+      { partition: 'isolat:leader' },
+      `.partition: "isolat:leader" is not ${selections}; did you mean isolate:leader?`,
+    ],
     [{ partition: 'isolate' }, `.partition: "isolate" is not ${selections}`],
     [
       { partition: 'minority:withleader' },
@@ -130,7 +136,7 @@ describe('actions: refused', () => {
     [{ link: 'all' }, ': "link" is not given with latency, loss, duplicate or reorder'],
     [{ link: 'all', loss: 0 }, ': "link" is not given with latency, loss, duplicate or reorder'],
     [{ link: 'all', loss: 1.1 }, '.loss: 1.1 is not a chance from 0 to 1'],
-    [{ link: 'all', loss: '5%' }, '.loss: "5%" is not a chance from 0 to 1'],
+    [{ link: 'all', loss: '5%' }, '.loss: "5%" is not a chance from 0 to 1; did you mean 0.05?'],
     [
       { link: 'all', latency: '5ms..1ms' },
       '.latency: "5ms..1ms" is not a duration, or a range such as 20ms..50ms',
@@ -148,8 +154,17 @@ describe('actions: refused', () => {
     [{ failPropose: 'leader', rate: 0 }, '.rate: 0 is not a chance above zero'],
     [{ failPropose: 'leader', rate: 0.1, times: 2 }, '.times: 2 is not either times or rate'],
     [{ failPropose: 'leader', for: '1s' }, '.for: "1s" is not used with rate'],
-    [{ originDelete: '5' }, '.originDelete: "5" is not sequences such as 200..300, or next:50'],
-    [{ originDelete: '9..5' }, '.originDelete: "5" is not a whole number from 9 to 2^53-1'],
+    [
+      { originDelete: '1..2..3' },
+      '.originDelete: "1..2..3" is not sequences such as 200..300, or next:50',
+    ],
+    [{ originDelete: '9..5' }, '.originDelete: "9..5" is not a rising range such as 5..9'],
+    [
+      { originDelete: '2001..2002' },
+      '.originDelete: 2001 is not within the origin, which ends at 2000',
+    ],
+    [{ originPurge: 2002 }, '.originPurge: 2002 is not at most 2001: the origin ends at 2000'],
+    [{ link: 'all', loss: '10%' }, '.loss: "10%" is not a chance from 0 to 1; did you mean 0.1?'],
     [{ originPurge: 1 }, '.originPurge: "1" is not a whole number from 2 to 2^53-1'],
     [{ originPurge: 'next:0' }, '.originPurge: "0" is not a whole number from 1 to 2^53-1'],
     [{ originExpire: 0 }, '.originExpire: 0 is not a whole number from 1 to 2^53-1'],

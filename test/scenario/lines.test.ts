@@ -39,12 +39,12 @@ describe('--fault', () => {
   });
 
   it.each([
-    ['stepDow=leader', `"stepDow" is not one of ${PARAMETERS}; did you mean stepDown?`],
-    ['kill=leader,att=1s', `"att" is not one of ${PARAMETERS}; did you mean at?`],
+    ['stepDow=leader', `"stepDow" is not a known word; did you mean stepDown? (${PARAMETERS})`],
+    ['kill=leader,att=1s', `"att" is not a known word; did you mean at? (${PARAMETERS})`],
     ['kill', '"kill" is not kill=VALUE'],
     ['kill=leader,kill=r1', '"kill" is not given once only'],
-    ['kill=leader,,at=1s', `"" is not one of ${PARAMETERS}`],
-    ['__proto__=1', `"__proto__" is not one of ${PARAMETERS}`],
+    ['kill=leader,,at=1s', `"" is not a known word (${PARAMETERS})`],
+    ['__proto__=1', `"__proto__" is not a known word (${PARAMETERS})`],
     ['kill=lea\nder', '"kill=lea\\u{a}der" is not text in one line'],
   ])('refused: %j', (line, message) => {
     expect(refused(() => faultLine(line))).toBe(`--fault: ${message}`);
@@ -101,7 +101,7 @@ describe('--origin', () => {
     ['synthetic:size=1', '--origin: "size=1" is not given with messages=N'],
     [
       'synthetic:mesages=1',
-      '--origin: "mesages" is not one of messages, size, gap, rate; did you mean messages?',
+      '--origin: "mesages" is not a known word; did you mean messages? (messages, size, gap, rate)',
     ],
     ['synthetic:messages=1,messages=2', '--origin: "messages" is not given once only'],
     ['synthetic:messages=9,gap=4', '--origin gap: "4" is not AFTER+COUNT, such as 40000+25000'],
@@ -122,7 +122,10 @@ describe('--origin', () => {
       'nats-gaps:,info=a',
       '--origin nats-gaps: FILE,info=FILE is required: gaps tell neither first nor last',
     ],
-    ['nats-gaps:a,inf=b', '--origin: "inf" is not one of info, size, rate; did you mean info?'],
+    [
+      'nats-gaps:a,inf=b',
+      '--origin: "inf" is not a known word; did you mean info? (info, size, rate)',
+    ],
   ])('refused: %j', (source, message) => {
     expect(refused(() => originLine(source))).toBe(message);
   });

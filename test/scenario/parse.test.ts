@@ -477,3 +477,13 @@ describe('scenario: values', () => {
     });
   });
 });
+
+describe('scenario: slips that have one likely meaning', () => {
+  it('a number in quotes, nesting without end, no file', () => {
+    const quoted = refused(() => parseScenario('version: "1"\nname: x\norigin: {}', 'a', NO_FILES));
+    expect(quoted).toBe('a:1: version: "1" is not the number 1: no quotes');
+    const deep = refused(() => parseScenario('['.repeat(60_000), 'a', NO_FILES));
+    expect(deep).toBe('a:1: not YAML of a scenario: nested too deeply');
+    expect(refused(() => scenarioSource('', NO_FILES))).toBe('scenario: no file is named');
+  });
+});

@@ -378,7 +378,10 @@ describe('play: verdicts', () => {
       {},
       { steps: [...STUCK, condition('diverged')] },
       'stalled',
-      ['stalled: the mirror is diverged, expected running: as it must'],
+      [
+        'stalled: the mirror is diverged, expected running: as it must; ' +
+          'if it is meant: expect: { mirror: diverged }',
+      ],
     ],
     [
       'the mirror diverged as expected',

@@ -93,7 +93,7 @@ describe('sim: merge', () => {
       { a: asked(HELD, { shard: null }) },
       'a: asked.shard: nothing is not the summary of one shard, such as 3/16',
     ],
-    ['another kind of file', { a: {} }, 'a: schema: nothing is not 1'],
+    ['another kind of file', { a: {} }, 'a: not the summary of a shard of a sweep'],
     [
       'a slip in a key',
       { a: { ...HELD, seedz: 1 } },
