@@ -1,4 +1,5 @@
 /** The command that plays a run again, quoted for a shell; credentials are left out of it. */
+import { quoted } from '../report/text.js';
 import { withoutCredentials } from '../scenario/connection.js';
 import { connectionWords } from './connection-flags.js';
 import type { RunFlags } from './run.js';
@@ -21,8 +22,4 @@ export function replayCommand(scenario: string | undefined, flags: RunFlags, see
   if (flags.beyondQuorum === true) words.push('--beyond-quorum');
   add('--seed', String(seed));
   return words.map(quoted).join(' ');
-}
-
-export function quoted(word: string): string {
-  return /^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

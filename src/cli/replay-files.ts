@@ -8,7 +8,7 @@ import { encodeReplay, parseReplay, replayFileName, type ReplayFile } from '../s
 import { shrinkRun } from '../sim/shrink-run.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
-import { quoted } from './replay-command.js';
+import { quoted } from '../report/text.js';
 import { openIn } from './run-files.js';
 import { version } from './version.js';
 

@@ -4,7 +4,7 @@ import { LockstepError, usageError } from '../base/errors.js';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
 import type { SweepSubject } from '../sim/seeds.js';
 import type { SweepAsked } from '../verdict/sweep.js';
-import { quoted } from './replay-command.js';
+import { quoted } from '../report/text.js';
 import { madeOrigin } from '../scenario/origins.js';
 import type { ShrinkRequest } from './replay-files.js';
 import { planOf } from './run.js';

@@ -43,3 +43,8 @@ export function table(rows: readonly (readonly string[])[], right: ReadonlySet<n
       .trimEnd(),
   );
 }
+
+/** A word of a command, for a shell. */
+export function quoted(word: string): string {
+  return /^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

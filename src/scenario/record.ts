@@ -10,6 +10,12 @@ import type { ClusterEvent, Driver } from './driver.js';
 import { FaultBook, tenths } from './fault-book.js';
 import type { FaultPlan, Plan } from './types.js';
 
+/** A property that a driver checks while a run goes on, and where it does not hold. */
+export type Violation = Pick<
+  Extract<ClusterEvent, { kind: 'violation' }>,
+  'property' | 'slot' | 'seq' | 'text'
+>;
+
 export class RunRecord {
   ledger: LedgerReport | null = null;
   readonly faults: FaultBook;
@@ -20,6 +26,7 @@ export class RunRecord {
   readonly #clock = new StallClock();
   readonly #last = new Map<Slot, number>();
   readonly #reasons: Reason[] = [];
+  readonly #violations: Violation[] = [];
   readonly #late: { readonly who: string; readonly atMs: number; readonly byMs: number }[] = [];
   #servedMs: number | null = null;
   #firstDeliveryMs: number | null = null;
@@ -70,6 +77,7 @@ export class RunRecord {
         this.faults.gone(event.slot);
         return this.#timeline.exit(event.slot, event.atMs, event.reason);
       case 'violation':
+        this.#violations.push(event);
         return this.reason('violated', `${event.property}: ${event.text}`);
       case 'harness':
         return this.reason('harness', event.reason);
@@ -183,6 +191,17 @@ export class RunRecord {
     };
   }
 
+  /** Properties that were found broken while the run went on. */
+  violations(): Violation[] {
+    const found = this.#violations.map(({ property, slot, seq, text }) => {
+      return { property, slot, seq, text };
+    });
+    const { mismatches } = this.#tally;
+    if (mismatches === 0) return found;
+    const text = mismatchText(mismatches);
+    return [...found, { property: 'applied in place', slot: null, seq: null, text }];
+  }
+
   /** Times count from the first delivery. */
   timeline(): RunTimeline {
     return this.#timeline.report(this.#zeroMs);
@@ -291,13 +310,16 @@ function violations(judgement: Judgement, mismatches: number): Reason[] {
     text: `${kind} at ${seq} on ${replica}: ${text}`,
   }));
   if (mismatches > 0) {
-    const text = `${mismatches} committed commands did not follow the last sequence`;
-    reasons.push({ verdict: 'violated', text });
+    reasons.push({ verdict: 'violated', text: mismatchText(mismatches) });
   }
   if (!judgement.complete) {
     reasons.push({ verdict: 'inconclusive', text: 'the comparison was not finished in time' });
   }
   return reasons;
+}
+
+function mismatchText(mismatches: number): string {
+  return `${mismatches} committed commands did not follow the last sequence`;
 }
 
 function faultText(kind: string, { state, reason }: { state: string; reason?: string }): string {

@@ -11,13 +11,14 @@ import { judge, type Judgement } from '../verdict/judge.js';
 import type { RunTimeline } from '../verdict/timeline.js';
 import type { Reason, RunSummary } from '../verdict/types.js';
 import type { RunningCluster } from './driver.js';
-import type { RunRecord } from './record.js';
+import type { RunRecord, Violation } from './record.js';
 import type { FaultPlan, Plan } from './types.js';
 
 export interface PlayResult {
   readonly summary: RunSummary;
   readonly reasons: readonly Reason[];
   readonly differences: Judgement['differences'];
+  readonly violations: readonly Violation[];
   readonly timeline: RunTimeline;
   readonly stallFromMs: number | null;
   /** What the comparison took; null when nothing was compared. */
@@ -252,6 +253,7 @@ export function resultOf(record: RunRecord, outcome: Outcome | null, replay: str
     summary: record.summary(judgement, decide(reasons), replay),
     reasons,
     differences: judgement?.differences ?? [],
+    violations: record.violations(),
     timeline: record.timeline(),
     stallFromMs: record.stallFromMs(),
     comparedInMs: outcome?.comparedInMs ?? null,

@@ -6,11 +6,12 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
+const EXAMPLE = /## As a library\n\n```ts\n(.*?)```/s;
 
 describe('readme', () => {
   it('the library example runs as it stands and holds', async () => {
     const readme = readFileSync('README.md', 'utf8');
-    const example = /```ts\n(.*?)```/s.exec(readme)?.[1];
+    const example = EXAMPLE.exec(readme)?.[1];
     expect(example).toBeDefined();
     // Inside dist, so that the package's own name resolves to the build.
     const dir = mkdtempSync(join('dist', 'readme-'));
@@ -25,7 +26,7 @@ describe('readme', () => {
   });
 
   it('the library example compiles as a user without settings of ours would compile it', () => {
-    const example = /```ts\n(.*?)```/s.exec(readFileSync('README.md', 'utf8'))![1]!;
+    const example = EXAMPLE.exec(readFileSync('README.md', 'utf8'))![1]!;
     const dir = mkdtempSync(join('dist', 'readme-'));
     try {
       const file = join(dir, 'example.mts');

@@ -84,6 +84,7 @@ describe('play: held', () => {
       },
       stallFromMs: 10,
       comparedInMs: 0,
+      violations: [],
     });
     expect(events).toEqual([
       { kind: 'replica', slot: 'r1', atMs: atMs + 2, event: LED },

@@ -1,0 +1,15 @@
+/** The command that runs one test again, with the seed and the driver that it had. */
+import type { TestContext } from 'vitest';
+import { quoted } from '../report/text.js';
+
+type Task = TestContext['task'];
+
+export function replayOf(task: Task, on: string, seed: number | string): string {
+  const names: string[] = [];
+  for (let each: Task | Task['suite'] = task; each !== undefined; each = each.suite) {
+    if (each !== task.file) names.unshift(each.name);
+  }
+  const pattern = `^${names.join(' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`;
+  const words = ['npx', 'vitest', 'run', task.file.name, '-t', pattern];
+  return [`LOCKSTEP_SEED=${seed}`, `LOCKSTEP_ON=${on}`, ...words.map(quoted)].join(' ');
+}

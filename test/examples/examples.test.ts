@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const EXAMPLE = 'mid-skip.test.ts';
+
+interface Report {
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly title: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+/** A folder of a user: the example, and lockstep among the packages. */
+let dir = '';
+beforeEach(() => {
+  dir = mkdtempSync(join('dist', 'example-'));
+  mkdirSync(join(dir, 'node_modules'));
+  symlinkSync(resolve('.'), join(dir, 'node_modules', 'lockstep'));
+  copyFileSync(join('examples', EXAMPLE), join(dir, EXAMPLE));
+  // Else the configuration of this tree would be found.
+  writeFileSync(join(dir, 'vitest.config.js'), 'export default {};');
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true });
+});
+
+/** Runs the example as its user would. */
+async function play(environment: Readonly<Record<string, string>>): Promise<Report> {
+  const vitest = resolve('node_modules/vitest/vitest.mjs');
+  const { VITEST: _, VITEST_MODE: __, ...outer } = process.env;
+  const call = run(process.execPath, [vitest, 'run', '--root', dir, '--reporter=json'], {
+    env: { ...outer, ...environment },
+  });
+  const { stdout } = await call.catch((error: unknown) => error as { stdout: string });
+  return JSON.parse(stdout) as Report;
+}
+
+describe('examples', () => {
+  it('the test of the README is the example', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const shown = /## In your tests\n.*?```ts\n(.*?)```/s.exec(readme)?.[1];
+    expect(shown).toBe(readFileSync(join('examples', EXAMPLE), 'utf8'));
+  });
+
+  it.each(['sim', 'threads'])('runs and passes on %s', async (on) => {
+    const { testResults } = await play({ LOCKSTEP_ON: on, LOCKSTEP_SEED: '7' });
+    const [{ assertionResults } = { assertionResults: [] }] = testResults;
+    expect(assertionResults.map(({ title, status }) => [title, status])).toEqual([
+      ['a step-down in the middle of a skip loses nothing', 'passed'],
+    ]);
+  });
+
+  it('says in one line what is wrong with the environment', async () => {
+    const { success, testResults } = await play({ LOCKSTEP_ON: 'sims' });
+    expect(success).toBe(false);
+    expect(testResults[0]?.assertionResults[0]?.failureMessages[0]?.split('\n')[0]).toBe(
+      'LockstepError: LOCKSTEP_ON: "sims" is not one of threads, sim; did you mean sim?',
+    );
+  });
+});

@@ -1,0 +1,66 @@
+import { describe } from 'vitest';
+import { expect, test } from '../../src/vitest/index.js';
+import type { Cluster } from '../../src/kit/cluster.js';
+
+const GAP = { synthetic: { messages: 2_000, size: 64, gaps: [{ after: 1_000, count: 25_000 }] } };
+
+describe('vitest: fixture', () => {
+  test.override('clusterOptions', { on: 'sim', origin: GAP, seed: 5 });
+
+  test('a step-down in the middle of a skip loses nothing', async ({ cluster }) => {
+    await cluster.when({ skipped: 10_000 }, { within: '10s' }).stepDown('leader');
+    await cluster.caughtUp();
+    await expect(cluster).toHaveHeld();
+    await expect(cluster).toHoldRaftInvariants();
+    await expect(cluster).toHaveLostNothing();
+    await expect(cluster).toMirrorExactly();
+    await expect(cluster).toRecoverWithin('1s');
+    await expect(cluster).toHaveElected({ times: 2 });
+    await expect(cluster).not.toHaveElected({ atLeast: 3 });
+  });
+
+  test('has the options of the suite and the name of the test', ({ cluster }) => {
+    expect(cluster.plan).toMatchObject({
+      name: 'has the options of the suite and the name of the test',
+      seed: 5,
+      origin: { messages: 2_000 },
+    });
+  });
+
+  test('a verdict names the test, the seed and the driver to run again', async ({ cluster }) => {
+    const { summary } = await cluster.verify();
+    expect(summary.replay).toBe(
+      "LOCKSTEP_SEED=5 LOCKSTEP_ON=sim npx vitest run test/vitest/fixture.test.ts -t '" +
+        "^vitest: fixture a verdict names the test, the seed and the driver to run again$'",
+    );
+  });
+
+  const clusters: Cluster[] = [];
+  test('closed after a test of its own', ({ cluster }) => {
+    clusters.push(cluster);
+  });
+  test('closed: nothing can be asked of it any more', async () => {
+    expect(clusters).toHaveLength(1);
+    const code = 'usage';
+    await expect(clusters[0]!.pass('1ms')).rejects.toMatchObject({ code });
+  });
+});
+
+describe('vitest: scenario files', () => {
+  const results: string[] = [];
+  test.scenario('scenarios/main-job.yaml', {
+    on: ['sim'],
+    timeout: '1m',
+    check: (result) => {
+      expect(result).toMirrorExactly();
+      expect(result).toRecoverWithin('2s');
+      expect(result).toHaveElected({ atLeast: 4 });
+      expect(result.summary.replay).toBe('lockstep run scenarios/main-job.yaml --on sim --seed 1');
+      results.push(result.summary.driver);
+    },
+  });
+
+  test('one test for each driver', () => {
+    expect(results).toEqual(['sim']);
+  });
+});
