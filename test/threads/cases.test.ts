@@ -6,15 +6,26 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../src/scenario/parse.js';
+import type { Plan } from '../../src/scenario/types.js';
 import { playPlan } from './stage.js';
 
 const EVERY = process.env['LOCKSTEP_RUNS'] !== undefined;
+const TRIES_MAX = 8;
 const read = (path: string): string => readFileSync(path, 'utf8');
 
 const plans = readdirSync('scenarios')
   .filter((file) => file.endsWith('.yaml'))
   .map((file) => ({ file, plan: parseScenario(read(`scenarios/${file}`), file, read) }))
   .filter(({ plan }) => EVERY || plan.origin.rate === null);
+
+/** Who wins an election is nobody's promise: where a flap was won by another, it is played again. */
+async function playDecided(plan: Plan): ReturnType<typeof playPlan> {
+  for (let tries = 1; ; tries++) {
+    const played = await playPlan(plan);
+    const isOpen = played.summary.faults.some(({ status }) => status === 'indeterminate');
+    if (!isOpen || tries === TRIES_MAX) return played;
+  }
+}
 
 describe('threads: scenario files', () => {
   it('there are some with faults and some without', () => {
@@ -24,7 +35,7 @@ describe('threads: scenario files', () => {
   });
 
   it.each(plans)('$file', async ({ plan }) => {
-    const { summary, reasons } = await playPlan(plan);
+    const { summary, reasons } = await playDecided(plan);
     expect(reasons).toEqual([]);
     expect(summary.verdict).toBe('held');
     expect(summary.faults.filter(({ status }) => status !== 'installed')).toEqual([]);
