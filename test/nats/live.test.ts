@@ -180,7 +180,7 @@ onServer('live run: the command line', () => {
     ['an unknown context', () => ['nats:///S', '--context', 'prdo'], /context prdo not found/],
     ['two servers', () => ['nats://h/S', '-s', `nats://alice:${SECRET}@i`], /names its server/],
     ['on sim', () => ['nats://h/S', '--on', 'sim'], /cannot be played on sim/],
-    ['flags for nobody', () => ['synthetic:messages=1', '--creds', 'x'], /origin is none/],
+    ['flags for nobody', () => ['synthetic:messages=1', '--creds', 'x'], /belong to a live origin/],
     ['a password alone', () => ['nats:///S', '--password', SECRET], /without --user/],
   ])('%s: one line, exit 64, nothing written', async (title, args, says) => {
     const dir = join(out, `refused-${title.replaceAll(' ', '-')}`);
