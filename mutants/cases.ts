@@ -91,6 +91,10 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['logged as accepted', ...OUT_OF_PLACE],
     script: 1,
+    directed: {
+      test: 'test/raft/transfer.test.ts',
+      titled: 'B3: proposals taken before a step-down',
+    },
   },
   {
     id: 'F1',
