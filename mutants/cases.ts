@@ -42,7 +42,7 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
           '? null : refusal(result.code, proposal);',
       },
     ],
-    fires: OUT_OF_PLACE,
+    fires: ['logged as accepted', ...OUT_OF_PLACE],
     script: 1,
     directed: {
       test: 'test/mirror/cases.test.ts',
