@@ -61,6 +61,8 @@ export function mixedScenario(seed: number): Record<string, unknown> {
     const kind = pick(prng, 'kind', FAULT_KINDS);
     const endings = kinds.filter((known) => ENDING.includes(known)).length;
     if (ENDING.includes(kind) && endings === 1) continue;
+    // Each refusal in a row is waited for longer: many of them are a stall that is meant to be.
+    if (kind === 'refuseOpening' && kinds.includes(kind)) continue;
     // What takes the name of the origin ends what there is to mirror: it is drawn alone, below.
     if (kind !== 'originRecreate') kinds.push(kind);
   }
