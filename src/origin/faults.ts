@@ -65,6 +65,11 @@ export class OriginFaults {
     this.#refusal = error;
   }
 
+  /** Requests to open are refused no more, however many were to be. */
+  refuseNoMore(): void {
+    this.#refusals = 0;
+  }
+
   lose(count: number): void {
     this.#lost += count;
   }

@@ -151,6 +151,11 @@ export class OriginService implements OriginSource {
     this.#faults.refuse(count, error);
   }
 
+  /** Takes back what refuseNext armed and no request met. */
+  refuseNoMore(): void {
+    this.#faults.refuseNoMore();
+  }
+
   /** A fault: the next `count` messages take their delivery numbers and are never sent. */
   loseDeliveries(count: number): void {
     this.#faults.lose(count);

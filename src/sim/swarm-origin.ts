@@ -35,10 +35,10 @@ export class SwarmOrigin {
     this.#later = later;
   }
 
-  /** What is armed strikes no more; what was removed stays so. */
+  /** What is armed against answers strikes no more; what was removed stays so. */
   clear(): void {
     const { service, frames } = this.#origin;
-    service.refuseNext(0, REFUSED);
+    service.refuseNoMore();
     frames.clear();
   }
 

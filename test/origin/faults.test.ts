@@ -9,3 +9,12 @@ it('two faults that refuse openings add up', () => {
   const taken = [1, 2, 3, 4].map(() => faults.takeRefusal() !== null);
   expect(taken).toEqual([true, true, true, false]);
 });
+
+it('refusals that were armed can be taken back', () => {
+  const faults = new OriginFaults(createPrng(1));
+  faults.refuse(8, { code: 'overrun', message: 'no room' });
+  expect(faults.takeRefusal()).not.toBeNull();
+  faults.refuseNoMore();
+  expect(faults.takeRefusal()).toBeNull();
+  expect(faults.struck).toEqual({ refused: 1, lost: 0, repeated: 0 });
+});

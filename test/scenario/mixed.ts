@@ -1,11 +1,17 @@
 /** Scenarios drawn from a seed: some of all faults at drawn moments, within what is tolerated. */
-import { ORIGIN_WINDOW_MESSAGES } from '../../src/base/limits.js';
+import { ORIGIN_WINDOW_BYTES, UNCOMMITTED_BYTES_MAX } from '../../src/base/limits.js';
 import { createPrng, type Prng } from '../../src/base/prng.js';
 import { FAULT_KINDS } from '../../src/scenario/schema.js';
 import type { FaultKind } from '../../src/scenario/types.js';
 
-/** An origin made anew is drawn in the first seeds; its scenario files play it by itself. */
-const RECREATED_BELOW = 60;
+/**
+ * More than a mirror can be handed while nothing of it is applied: what the leader may hold
+ * uncommitted, and the origin's window. Twice that.
+ */
+const BEYOND_REACH = {
+  messages: (2 * (UNCOMMITTED_BYTES_MAX + ORIGIN_WINDOW_BYTES)) / 1_024,
+  size: 1_024,
+};
 const MESSAGES = 20_000;
 const RATE = 40_000;
 /** Faults fall while there is a load. */
@@ -72,15 +78,15 @@ export function mixedScenario(seed: number): Record<string, unknown> {
     ...FAULTS[kind](prng.fork(String(at))),
     ...triggerOf(prng.fork(`trigger ${at}`)),
   }));
-  const isLast = prng.chance('recreate', 1, 10) && seed < RECREATED_BELOW;
-  // Set off where more is left than the origin's window can have handed out by then.
+  const isLast = prng.chance('recreate', 1, 10);
+  // Set off while there is more to come: whoever was handed everything is never told.
   const recreated = { ...FAULTS.originRecreate(prng), when: { applied: 5_000 } };
   return {
     ...{ version: 1, name: `mixed ${seed}`, seed, replicas: 5 },
     mirror: { skip: pick(prng, 'skip', ['entries', 'range']) },
     origin: {
       synthetic: {
-        ...(isLast ? { messages: 3 * ORIGIN_WINDOW_MESSAGES } : { messages: MESSAGES, rate: RATE }),
+        ...(isLast ? BEYOND_REACH : { messages: MESSAGES, rate: RATE }),
         gaps: [{ after: 4_000, count: 25_000 }],
       },
     },
