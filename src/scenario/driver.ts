@@ -71,6 +71,11 @@ export type ClusterEvent =
       readonly reason: string;
     };
 
+export type FaultEvent = Extract<ClusterEvent, { kind: 'fault' }>;
+export type FaultState = FaultEvent['state'];
+/** What of a fault event not every one has. */
+export type FaultMore = Pick<FaultEvent, 'reason' | 'links'>;
+
 export interface Driver {
   readonly name: DriverName;
   /** Null: this driver can inject it. Else the reason why not. */

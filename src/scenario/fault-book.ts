@@ -4,7 +4,7 @@ import type { Silence } from '../verdict/stall.js';
 import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
 import type { FaultStatus, FaultSummary, OriginStrikes, Reason } from '../verdict/types.js';
 import { stateText } from './arms.js';
-import type { ClusterEvent, Driver } from './driver.js';
+import type { Driver, FaultEvent } from './driver.js';
 import { selectionText, targetWord } from './links.js';
 import type { FaultAction, FaultKind, FaultPlan, Plan, Trigger } from './types.js';
 
@@ -80,7 +80,7 @@ export class FaultBook {
     return this.#faults.push(record) - 1;
   }
 
-  event(event: Extract<ClusterEvent, { kind: 'fault' }>): void {
+  event(event: FaultEvent): void {
     const record = this.#record(event.id);
     if (event.state === 'healed') {
       if (record.recovery !== null) this.#recovery.healed(record.recovery);

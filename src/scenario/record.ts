@@ -6,7 +6,7 @@ import { silentMs, StallClock, type Stall } from '../verdict/stall.js';
 import { Tally } from '../verdict/tally.js';
 import { Timeline, type RunTimeline } from '../verdict/timeline.js';
 import type { FaultSummary, LedgerReport, Reason, RunSummary, Verdict } from '../verdict/types.js';
-import type { ClusterEvent, Driver } from './driver.js';
+import type { ClusterEvent, Driver, FaultEvent } from './driver.js';
 import { FaultBook, tenths } from './fault-book.js';
 import type { FaultPlan, Plan } from './types.js';
 
@@ -242,7 +242,7 @@ export class RunRecord {
     if (event.kind === 'condition' && event.condition !== 'running') this.#condition = event;
   }
 
-  #faultEvent(event: Extract<ClusterEvent, { kind: 'fault' }>): void {
+  #faultEvent(event: FaultEvent): void {
     const kind = this.faults.kindOf(event.id);
     this.#timeline.note(
       event.atMs,

@@ -7,7 +7,7 @@ import type { Slot } from '../base/member.js';
 import type { Input, ReplicaEvent, ReplicaView } from '../replica/types.js';
 import { Arms, armsOf, waitsForState } from '../scenario/arms.js';
 import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
-import type { ClusterEvent } from '../scenario/driver.js';
+import type { ClusterEvent, FaultMore, FaultState } from '../scenario/driver.js';
 import { touchedLinks } from '../scenario/links.js';
 import {
   resolveStruck,
@@ -27,10 +27,6 @@ import { faultCell } from './coverage.js';
 import type { SimNode } from './node.js';
 import { LinkTroubles } from './troubles.js';
 import type { SimWorld } from './world.js';
-
-type FaultEvent = Extract<ClusterEvent, { kind: 'fault' }>;
-type FaultState = FaultEvent['state'];
-type FaultMore = Pick<FaultEvent, 'reason' | 'links'>;
 
 export interface SimInjectorOptions {
   readonly plan: Plan;
@@ -258,7 +254,9 @@ export class SimInjector {
   }
 
   #strikeOrigin(fault: FaultPlan, action: OriginAction): boolean {
-    if (!this.#options.world.origin.strike(action)) return false;
+    const { origin } = this.#options.world;
+    if (!origin.strike(action)) return false;
+    origin.wake();
     this.#fell(fault, null);
     if (action.kind === 'stallOrigin') this.#heal(fault, null, action.forMs, () => undefined);
     return true;

@@ -10,8 +10,7 @@ import type { AddressedFrame } from '../origin/source.js';
 import { strikeOrigin } from '../origin/strike.js';
 import { Ledger } from '../verdict/ledger.js';
 import type { LedgerReader, LedgerReport } from '../verdict/types.js';
-import type { MadeOriginPlan, OriginAction, SyntheticOriginPlan } from '../scenario/types.js';
-import type { SeqRange } from '../stream/types.js';
+import type { MadeOriginPlan, OriginAction } from '../scenario/types.js';
 import type { Agenda } from './agenda.js';
 import { FrameFaults } from './frame-faults.js';
 import type { Burst, WorldPlan } from './node.js';
@@ -90,43 +89,17 @@ export class SimOrigin {
     this.#pump();
   }
 
-  /** A fault: for so long it sends nothing. */
-  stall(forMs: number): void {
-    this.service.stall(forMs, this.#agenda.nowMs);
-  }
-
-  /** A fault: messages of the range that exist by now are removed. False: there were none. */
-  remove(range: SeqRange): boolean {
-    return this.service.remove(range, this.#agenda.nowMs) > 0;
-  }
-
-  /** A fault: so many of the oldest messages go. */
-  expire(count: number): void {
-    const { stream } = this.service;
-    const last = stream.endOf(1, count);
-    this.remove({ first: 1, last });
-  }
-
-  /**
-   * A fault: another stream takes the name, with so many messages. False: nothing was handed out
-   * yet.
-   */
-  recreate(messages: number): boolean {
-    const plan: SyntheticOriginPlan = {
-      ...{ kind: 'synthetic', messages, size: this.#plan.origin.size },
-      ...{ rate: null, gaps: [] },
-    };
-    return this.service.recreate((life) => this.#makeContent(plan, life));
-  }
-
-  /** A fault of a scenario. False: it has no object at this moment. */
+  /** A fault. False: it has no object at this moment. */
   strike(action: OriginAction): boolean {
     const { origin } = this.#plan;
-    const struck = strikeOrigin(this.service, action, this.#agenda.nowMs, (replan, life) =>
+    return strikeOrigin(this.service, action, this.#agenda.nowMs, (replan, life) =>
       this.#makeContent(replan(origin), life),
     );
-    if (struck && this.#serving) this.#pump();
-    return struck;
+  }
+
+  /** A fault changed what there is to say. */
+  wake(): void {
+    if (this.#serving) this.#pump();
   }
 
   #makeContent(plan: MadeOriginPlan, life: number): OriginContent {

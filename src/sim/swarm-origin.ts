@@ -1,5 +1,4 @@
 /** Faults of a drawn run that strike the origin: what it says, what it forgets, what it has. */
-import { LockstepError, toErrorData } from '../base/errors.js';
 import type { SimOrigin } from './origin.js';
 import type { SwarmAction, SwarmKind } from './swarm-plan.js';
 
@@ -18,8 +17,6 @@ const KINDS = [
 ] as const satisfies readonly SwarmKind[];
 
 export type OriginAction = Extract<SwarmAction, { readonly kind: (typeof KINDS)[number] }>;
-
-const REFUSED = toErrorData(new LockstepError('overrun', 'the origin has no room for a consumer'));
 
 export function isOriginAction(action: SwarmAction): action is OriginAction {
   return (KINDS as readonly SwarmKind[]).includes(action.kind);
@@ -44,13 +41,8 @@ export class SwarmOrigin {
 
   /** False: the fault has no object at this moment. */
   strike(action: OriginAction): boolean {
-    const { service, frames } = this.#origin;
+    const { frames } = this.#origin;
     switch (action.kind) {
-      case 'dropConsumer':
-        return service.dropConsumer();
-      case 'refuseOpening':
-        service.refuseNext(action.times, REFUSED);
-        return true;
       case 'spoilAnswer':
         frames.spoilAnswers(action.how, action.times);
         return true;
@@ -61,28 +53,24 @@ export class SwarmOrigin {
         frames.delayAnswers(action.byMs * 1_000, action.times);
         return true;
       case 'loseDeliveries':
-        service.loseDeliveries(action.times);
-        return true;
       case 'repeatDeliveries':
-        service.repeatDeliveries(action.times);
-        return true;
-      case 'stallOrigin':
-        this.#origin.stall(action.forMs);
-        return true;
+        return this.#origin.strike({ kind: action.kind, dose: { times: action.times } });
       case 'delete':
-        return this.#origin.remove(action);
+        return this.#origin.strike({ kind: 'originDelete', range: action });
       case 'expire':
         return this.#expire(action);
       case 'recreate':
-        return this.#origin.recreate(action.messages);
+        return this.#origin.strike({ kind: 'originRecreate', messages: action.messages });
+      default:
+        return this.#origin.strike(action);
     }
   }
 
   #expire({ count, times, everyMs }: Extract<OriginAction, { kind: 'expire' }>): true {
-    this.#origin.expire(count);
+    this.#origin.strike({ kind: 'originExpire', count });
     for (let turn = 1; turn < times; turn++) {
       this.#later(turn * everyMs, () => {
-        this.#origin.expire(count);
+        this.#origin.strike({ kind: 'originExpire', count });
       });
     }
     return true;

@@ -8,7 +8,7 @@ import type { Member, Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import { waitsForState, type Arm } from '../scenario/arms.js';
 import { breaksMember, endsMember, OVER_BUDGET, type FaultBudget } from '../scenario/budget.js';
-import type { ClusterEvent } from '../scenario/driver.js';
+import type { ClusterEvent, FaultMore, FaultState } from '../scenario/driver.js';
 import { touchedLinks, type TouchedLinks } from '../scenario/links.js';
 import {
   resolveStruck,
@@ -30,9 +30,6 @@ import type { ControlledWorker } from './control.js';
 import type { OriginControl, OriginReport, ReplicaReport } from './protocol.js';
 import type { ReplicaHandle } from './replica-handle.js';
 
-type FaultEvent = Extract<ClusterEvent, { kind: 'fault' }>;
-type FaultState = FaultEvent['state'];
-type FaultMore = Pick<FaultEvent, 'reason' | 'links'>;
 type ReplicaFaultReport = Extract<ReplicaReport, { kind: 'fault' }>;
 type OriginFaultReport = Extract<OriginReport, { kind: 'fault' }>;
 
