@@ -8,7 +8,7 @@ import { addMergeCommand } from './merge.js';
 import { addReplayCommand } from './replay.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
-import { version } from './version.js';
+import { version } from '../kit/version.js';
 
 // Whoever reads our output may go away: what was found still stands, and so does the exit code.
 // Output that cannot be written for another reason is a failure of ours.

@@ -11,7 +11,7 @@ import { renderLine } from '../sim/transcript.js';
 import { bodyOf, encodeEvent } from '../verdict/events.js';
 import { EXIT } from '../verdict/types.js';
 import { readReplay } from './replay-files.js';
-import { openIn } from './run-files.js';
+import { openIn } from '../kit/output.js';
 
 interface ReplayFlags {
   readonly until?: string;

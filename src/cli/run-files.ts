@@ -1,23 +1,21 @@
 /** What `--out-dir` keeps of a run: every event as NDJSON, and the summary. */
 import {
   closeSync,
-  existsSync,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
-  openSync,
   statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { PlayResult } from '../scenario/play.js';
 import type { DriverName, FaultKind, Plan } from '../scenario/types.js';
 import { bodyOf, encodeEvent, type RunEventBody } from '../verdict/events.js';
-import { version } from './version.js';
+import { version } from '../kit/version.js';
+import { openIn } from '../kit/output.js';
 
 export class RunFiles implements Disposable {
   readonly #dir: string;
@@ -78,26 +76,4 @@ export class RunFiles implements Disposable {
       throw new LockstepError('harness', `--out-dir: ${this.#dir}: ${message}`);
     }
   }
-}
-
-/** Errors: usage, when the directory cannot be made or written to. */
-export function openIn(dir: string, name: string, mode: 'w' | 'a' = 'w'): number {
-  try {
-    makeDirectory(dir);
-    return openSync(join(dir, name), mode);
-  } catch (error) {
-    const { message } = toErrorData(error);
-    throw new LockstepError('usage', `--out-dir: ${dir}: cannot be written to (${message})`);
-  }
-}
-
-/**
- * Level by level: Node's own recursive mkdir does not come back from file systems that refuse a
- * directory with ENOENT, as /proc does.
- */
-function makeDirectory(dir: string): void {
-  if (existsSync(dir)) return;
-  const parent = dirname(dir);
-  if (parent !== dir) makeDirectory(parent);
-  mkdirSync(dir);
 }

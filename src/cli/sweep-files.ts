@@ -7,7 +7,7 @@ import { junitOf } from '../report/junit.js';
 import { playSeed, type SweepSubject } from '../sim/seeds.js';
 import { bodyOf, encodeEvent } from '../verdict/events.js';
 import type { SweepSummary } from '../verdict/sweep.js';
-import { openIn } from './run-files.js';
+import { openIn } from '../kit/output.js';
 
 /** Of a sweep that goes on after failures, the first few. */
 const EVENT_FILES_MAX = 10;

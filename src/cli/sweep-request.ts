@@ -6,9 +6,10 @@ import type { SweepSubject } from '../sim/seeds.js';
 import type { SweepAsked } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
 import { madeOrigin } from '../scenario/origins.js';
-import type { ShrinkRequest } from './replay-files.js';
+import type { ShrinkRequest } from '../kit/replay-files.js';
+import type { Shard, SweepRequest } from '../kit/sweep.js';
 import { planOf } from './run.js';
-import { version } from './version.js';
+import { version } from '../kit/version.js';
 
 export interface SweepFlags {
   readonly seeds?: string;
@@ -29,23 +30,13 @@ export interface SweepFlags {
   readonly shrinkLimit: string;
 }
 
-export interface SweepRequest {
-  readonly asked: SweepAsked;
-  readonly subject: SweepSubject;
-  readonly cores: number;
-  readonly shard: Shard | null;
+export interface SweepCommand extends SweepRequest {
   /** Null: what fails is told as it was drawn. */
   readonly shrink: ShrinkRequest | null;
 }
 
-/** The `index`-th of `of`, from 1. */
-interface Shard {
-  readonly index: number;
-  readonly of: number;
-}
-
 /** Errors: usage, with the first flag that is wrong. */
-export function sweepRequest(scenario: string | undefined, flags: SweepFlags): SweepRequest {
+export function sweepRequest(scenario: string | undefined, flags: SweepFlags): SweepCommand {
   const seeds = flags.seeds === undefined ? null : parseCount('--seeds', flags.seeds, { min: 1 });
   const first = parseCount('--seed', flags.seed, { min: 0 });
   const cores = parseCount('--cores', flags.cores ?? availableParallelism(), { min: 1, max: 256 });

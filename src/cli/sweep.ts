@@ -1,15 +1,15 @@
 /** `lockstep sweep`: many seeds in virtual time, over the cores. */
 import { Option, type Command } from 'commander';
 import { renderSweep } from '../report/sweep.js';
-import { seedsOf, sweep } from '../sim/sweep.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
-import { isFinding, SweepTally, type SweepEnd, type SweepSummary } from '../verdict/sweep.js';
+import { SweepTally, type SweepSummary } from '../verdict/sweep.js';
 import { EXIT } from '../verdict/types.js';
 import { describeSwarm } from './drawn-text.js';
-import { withReplays } from './replay-files.js';
+import { withReplays } from '../kit/replay-files.js';
+import { playSweep } from '../kit/sweep.js';
 import { SweepFiles } from './sweep-files.js';
 import { SweepProgress } from './sweep-progress.js';
-import { replaySeed, sweepRequest, type SweepFlags, type SweepRequest } from './sweep-request.js';
+import { replaySeed, sweepRequest, type SweepCommand, type SweepFlags } from './sweep-request.js';
 
 export function addSweepCommand(program: Command): void {
   program
@@ -64,7 +64,7 @@ async function runSweep(scenario: string | undefined, flags: SweepFlags): Promis
 }
 
 /** What a single seed drew; a run of many says what came of it. */
-function drawnOf({ subject, asked }: SweepRequest): SwarmPlan | null {
+function drawnOf({ subject, asked }: SweepCommand): SwarmPlan | null {
   if (subject.kind !== 'drawn' || asked.seeds !== 1) return null;
   return drawSwarm(asked.first, { beyondQuorum: asked.beyondQuorum });
 }
@@ -84,44 +84,18 @@ async function scaled(
   return { ...all, scaling };
 }
 
-async function once(
-  { asked, subject, cores, shard }: SweepRequest,
-  keepGoing: boolean,
-): Promise<SweepSummary> {
+async function once(request: SweepCommand, keepGoing: boolean): Promise<SweepSummary> {
+  const { asked, shard } = request;
   const abort = new AbortController();
-  let ended: SweepEnd = 'seeds';
-  const end = (by: SweepEnd): void => {
-    if (!abort.signal.aborted) ended = by;
-    abort.abort();
-  };
-  const interrupt = (): void => {
-    end('signal');
-  };
+  const interrupt = (): void => abort.abort();
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
-  const { first, seeds, timeLimitMs, untilPlateau } = asked;
-  const limit = timeLimitMs === null ? null : setTimeout(() => end('timeLimit'), timeLimitMs);
   const tally = new SweepTally((seed) => replaySeed(asked, seed));
-  const startedAt = performance.now();
-  using _ = new SweepProgress(process.stderr, tally, seeds, shard?.of ?? 1);
+  using _ = new SweepProgress(process.stderr, tally, asked.seeds, shard?.of ?? 1);
   try {
-    await sweep({
-      subject,
-      cores,
-      seeds: seedsOf(first, seeds, shard),
-      checkDeterminism: asked.checkDeterminism,
-      signal: abort.signal,
-      onReport: (report) => {
-        tally.add(report);
-        if (report.failure !== null && isFinding(report.failure) && !keepGoing) end('failure');
-        else if (untilPlateau !== null && tally.withoutNewCell >= untilPlateau) end('plateau');
-        return !abort.signal.aborted;
-      },
-    });
+    return await playSweep(request, tally, { keepGoing, signal: abort.signal });
   } finally {
-    if (limit !== null) clearTimeout(limit);
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
   }
-  return tally.summary(performance.now() - startedAt, ended, asked);
 }

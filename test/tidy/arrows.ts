@@ -30,7 +30,7 @@ const ARROWS: Readonly<Record<string, Arrows>> = {
   nats: { value: DRIVEN, type: [] },
   kit: { value: ALL, type: [] },
   vitest: { value: LIBRARY, type: [] },
-  cli: { value: ALL, type: [] },
+  cli: { value: LIBRARY, type: [] },
   'index.ts': { value: LIBRARY, type: [] },
   workers: { value: [...DRIVEN, 'threads', 'sim', 'nats'], type: [] },
 };
