@@ -6,7 +6,7 @@ import { ErrorCode, type NatsConnection } from 'nats';
 import { LockstepError } from '../base/errors.js';
 import { SEQ_MAX } from '../base/limits.js';
 import { plain } from '../scenario/words.js';
-import type { SeqRange } from '../stream/types.js';
+import type { SeqRange, StoredMessage } from '../stream/types.js';
 import type { Settings } from './settings.js';
 
 /** Numbers of the server's errors. Upstream: server/errors.json. */
@@ -38,6 +38,8 @@ export interface CreatedConsumer {
   /** The sequence before the first that will be delivered. */
   readonly startsAfter: number;
   readonly pending: number;
+  /** Name of the server that serves it; null where there is no cluster. */
+  readonly server: string | null;
 }
 
 export interface ConsumerRequest {
@@ -47,6 +49,10 @@ export interface ConsumerRequest {
   readonly heartbeatMs: number;
   /** The server forgets it when nobody listened for so long. */
   readonly inactiveMs: number;
+  /** Bytes a second that the server keeps to; not given: as fast as it can. */
+  readonly bytesPerSecond?: number | null;
+  /** Only messages of these subjects; not given or empty: of all. */
+  readonly subjects?: readonly string[];
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -57,6 +63,7 @@ export class JetStreamApi {
   readonly #connection: NatsConnection;
   readonly #prefix: string;
   readonly #timeoutMs: number;
+  #calls = 0;
 
   constructor(connection: NatsConnection, { apiPrefix, timeoutMs }: Settings) {
     this.#connection = connection;
@@ -64,8 +71,18 @@ export class JetStreamApi {
     this.#timeoutMs = timeoutMs;
   }
 
+  /** Requests made so far. */
+  get calls(): number {
+    return this.#calls;
+  }
+
   async stream(name: string): Promise<StreamDescription> {
-    return describe(await this.#request(`STREAM.INFO.${name}`));
+    return describe(await this.streamInfo(name));
+  }
+
+  /** The server's own description, as it came. */
+  streamInfo(name: string): Promise<Json> {
+    return this.#request(`STREAM.INFO.${name}`);
   }
 
   /** Names of streams, the first page of them. */
@@ -99,10 +116,26 @@ export class JetStreamApi {
 
   /** Sequence of the first message at or above one; null: there is none. */
   async #messageFrom(stream: string, seq: number): Promise<number | null> {
+    const message = await this.#message(stream, { seq, next_by_subj: '>' });
+    return message === null ? null : seqOf(message['seq'], 'message.seq');
+  }
+
+  /** The message with that sequence, from the stream's leader; null: it has none. */
+  async messageAt(stream: string, seq: number): Promise<StoredMessage | null> {
+    const message = await this.#message(stream, { seq });
+    return message === null ? null : storedFrom(message);
+  }
+
+  /** The first message at or above a sequence, from the stream's leader; null: there is none. */
+  async messageFrom(stream: string, seq: number): Promise<StoredMessage | null> {
+    const message = await this.#message(stream, { seq, next_by_subj: '>' });
+    return message === null ? null : storedFrom(message);
+  }
+
+  async #message(stream: string, request: Json): Promise<Json | null> {
     try {
-      const request = { seq, next_by_subj: '>' };
       const { message } = await this.#request(`STREAM.MSG.GET.${stream}`, request);
-      return seqOf((message as Json | undefined)?.['seq'], 'message.seq');
+      return (message ?? {}) as Json;
     } catch (error) {
       if (apiErrorOf(error) === API_ERROR.noMessage) return null;
       throw error;
@@ -115,6 +148,7 @@ export class JetStreamApi {
    */
   async createConsumer(stream: string, request: ConsumerRequest): Promise<CreatedConsumer> {
     const { name, deliverSubject, startSeq, heartbeatMs, inactiveMs } = request;
+    const { bytesPerSecond = null, subjects = [] } = request;
     const answer = await this.#request(`CONSUMER.CREATE.${stream}.${name}`, {
       stream_name: stream,
       action: 'create',
@@ -131,12 +165,16 @@ export class JetStreamApi {
         inactive_threshold: inactiveMs * NS_PER_MS,
         mem_storage: true,
         num_replicas: 1,
+        // Upstream counts bits: consumer.go, setRateLimit.
+        ...(bytesPerSecond === null ? {} : { rate_limit_bps: bytesPerSecond * 8 }),
+        ...filterOf(subjects),
       },
     });
     const delivered = answer['delivered'] as Json | undefined;
     return {
       startsAfter: countOf(delivered?.['stream_seq'], 'delivered.stream_seq'),
       pending: countOf(answer['num_pending'], 'num_pending'),
+      server: serverOf(answer['cluster']),
     };
   }
 
@@ -154,6 +192,7 @@ export class JetStreamApi {
   async #request(path: string, body: Json = {}): Promise<Json> {
     const subject = `${this.#prefix}.${path}`;
     const payload = JSON.stringify(body);
+    this.#calls++;
     try {
       const answer = await this.#connection.request(subject, payload, { timeout: this.#timeoutMs });
       return checked(subject, answer.json());
@@ -176,6 +215,15 @@ export function isNotEnabled(error: unknown): boolean {
   return error instanceof LockstepError && error.detail?.['noResponders'] === true;
 }
 
+/** Whether the same request may be answered in a while: a leader moves, a server starts. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof LockstepError)) return false;
+  const { noResponders, status, apiError } = error.detail ?? {};
+  if (apiError === API_ERROR.notEnabled || apiError === API_ERROR.notEnabledForAccount)
+    return false;
+  return error.code === 'timeout' || noResponders === true || status === 503;
+}
+
 function checked(subject: string, answer: unknown): Json {
   if (typeof answer !== 'object' || answer === null) {
     throw new LockstepError('originRefused', `${subject}: the answer is no JSON object`);
@@ -184,7 +232,8 @@ function checked(subject: string, answer: unknown): Json {
   if (error === undefined) return answer as Json;
   const number = typeof error['err_code'] === 'number' ? error['err_code'] : 0;
   const text = `${subject}: ${plain(String(error['description']))} (${number})`;
-  throw new LockstepError('originRefused', text, { apiError: number });
+  const status = typeof error['code'] === 'number' ? error['code'] : 0;
+  throw new LockstepError('originRefused', text, { apiError: number, status });
 }
 
 function failureOf(subject: string, error: unknown): LockstepError {
@@ -209,6 +258,33 @@ function failureOf(subject: string, error: unknown): LockstepError {
 function forbidden(subject: string): LockstepError {
   const text = `no permission for ${plain(subject)}`;
   return new LockstepError('originRefused', text, { forbidden: subject });
+}
+
+function filterOf(subjects: readonly string[]): Json {
+  if (subjects.length === 0) return {};
+  // One goes by its own name, which servers before 2.10 know too.
+  return subjects.length === 1 ? { filter_subject: subjects[0] } : { filter_subjects: subjects };
+}
+
+function serverOf(cluster: unknown): string | null {
+  const leader = (cluster as Json | undefined)?.['leader'];
+  return typeof leader === 'string' && leader !== '' ? leader : null;
+}
+
+/** A message as JSON carries it: bytes in base64, the time as text. */
+function storedFrom(message: Json): StoredMessage {
+  return {
+    seq: seqOf(message['seq'], 'message.seq'),
+    timestamp: nanosecondsOf(String(message['time'])),
+    subject: Buffer.from(String(message['subject'])),
+    headers: base64Of(message['hdrs']),
+    payload: base64Of(message['data']),
+  };
+}
+
+/** Empty bytes are left out of the answer. */
+function base64Of(value: unknown): Uint8Array {
+  return typeof value === 'string' ? Buffer.from(value, 'base64') : new Uint8Array(0);
 }
 
 function describe(answer: Json): StreamDescription {

@@ -19,6 +19,7 @@ import { ContentLedger } from '../verdict/content-ledger.js';
 import type { LedgerReport, RecordDigest } from '../verdict/types.js';
 import type { ConsumerRequest, CreatedConsumer } from './api.js';
 import { Feed, SegmentWriter, type Piece, type RawMessage } from './feed.js';
+import type { Listening } from './listening.js';
 
 /** The stream as it is now. */
 export interface StreamNow {
@@ -36,11 +37,6 @@ export interface StreamServer {
   /** Tells the server to go on. */
   goOn(subject: string): void;
   close(): Promise<void>;
-}
-
-export interface Listening {
-  readonly subject: string;
-  close(): void;
 }
 
 /** The stream as it was read at the start. */

@@ -3,8 +3,7 @@
  * no such stream, no JetStream, no permission, a stream that our reading would change.
  */
 import { randomUUID } from 'node:crypto';
-import type { Msg, NatsConnection, Subscription } from 'nats';
-import { createInbox, Events } from 'nats';
+import { Events, type NatsConnection } from 'nats';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { OriginTools } from '../origin/source.js';
 import type { LiveOriginPlan } from '../scenario/types.js';
@@ -20,7 +19,8 @@ import {
 } from './api.js';
 import { openConnection } from './connection.js';
 import type { RawMessage } from './feed.js';
-import { LiveOrigin, type Listening, type StreamNow, type StreamServer } from './live-origin.js';
+import { listenOn, type Listening } from './listening.js';
+import { LiveOrigin, type StreamNow, type StreamServer } from './live-origin.js';
 import { resolveSettings, type Settings } from './settings.js';
 
 /** Errors: usage, one line, when the stream cannot be read as an origin. */
@@ -114,18 +114,6 @@ function remarks({ name, mirrors, isFiltered }: StreamDescription): string[] {
   return [`${name} is itself ${how}: it is the origin here as it stands`];
 }
 
-/** What the client keeps of a message that it read; headers and payload lie in one piece. */
-interface ClientMessage {
-  readonly _msg: {
-    readonly subject: Uint8Array;
-    readonly reply?: Uint8Array;
-    readonly hdr: number;
-  };
-  readonly _rdata: Uint8Array | undefined;
-}
-
-const NO_BYTES = new Uint8Array(0);
-
 /** One stream of a server, over one connection. */
 class NatsStream implements StreamServer {
   readonly #connection: NatsConnection;
@@ -148,18 +136,7 @@ class NatsStream implements StreamServer {
   }
 
   listen(onMessage: (message: RawMessage) => void): Listening {
-    const subject = createInbox(this.#inboxPrefix ?? undefined);
-    const subscription: Subscription = this.#connection.subscribe(subject, {
-      callback: (error, message) => {
-        if (error === null) onMessage(rawOf(message));
-      },
-    });
-    return {
-      subject,
-      close: () => {
-        if (!this.#connection.isClosed()) subscription.unsubscribe();
-      },
-    };
+    return listenOn(this.#connection, this.#inboxPrefix, onMessage);
   }
 
   createConsumer(request: ConsumerRequest): Promise<CreatedConsumer> {
@@ -192,17 +169,4 @@ class NatsStream implements StreamServer {
       if (subject !== undefined) note(`no permission for ${plain(subject)}`);
     }
   }
-}
-
-/** Raw bytes as they came: decoded headers would not be the same again. */
-function rawOf(message: Msg): RawMessage {
-  const { _msg, _rdata } = message as unknown as ClientMessage;
-  const body = _rdata ?? NO_BYTES;
-  const headers = Math.max(0, _msg.hdr);
-  return {
-    subject: _msg.subject,
-    reply: _msg.reply ?? NO_BYTES,
-    headers: headers === 0 ? NO_BYTES : body.subarray(0, headers),
-    payload: headers === 0 ? body : body.subarray(headers),
-  };
 }
