@@ -36,14 +36,13 @@ export function heartbeatCame(state: MemberState, heartbeat: Heartbeat): void {
   heartbeatReply(state, heartbeat.from);
 }
 
-/** A leader of an earlier term learns ours from the answer, so that nobody stays stuck. */
-export function earlierTermCame(state: MemberState, message: Message): void {
-  if (message.type === 'append') {
-    const { lastIndex, lastTerm } = state.log;
-    state.outbox.refuse(message.from, state.term, message.prevIndex, lastIndex, lastTerm);
-  } else if (message.type === 'heartbeat') {
-    heartbeatReply(state, message.from);
-  }
+/**
+ * A leader of an earlier term learns ours from the answer, so that nobody stays stuck. The answer to
+ * an append is no refusal: the one asked may lead again by now, in our term, and would take it for
+ * the answer to a probe of this term that stands at the same index.
+ */
+export function earlierTermCame(state: MemberState, { type, from }: Message): void {
+  if (type === 'append' || type === 'heartbeat') heartbeatReply(state, from);
 }
 
 /** An entry that is here already removes nothing, however late it comes; only a conflict does. */

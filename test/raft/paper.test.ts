@@ -132,7 +132,7 @@ describe('5.1: terms', () => {
     expect(raft.ready()).toEqual({
       ...NONE,
       sendAfterPersist: [
-        said(refused({ term: 2, index: 0, hintIndex: 2, hintTerm: 2 })),
+        said(heartbeatReply({ term: 2 })),
         said(heartbeatReply({ term: 2 })),
         said(voteReply({ term: 2, granted: false })),
       ],
