@@ -11,22 +11,43 @@ type Event =
   | { readonly kind: 'fault'; readonly fault: SwarmFault }
   | { readonly kind: 'fate'; readonly fate: LinkFate };
 
-/** @param current  the plan that stands; what is attempted and fails takes its place */
-export async function fewestEvents(current: () => SwarmPlan, attempt: Attempt): Promise<void> {
+/** What of something are its events, and the same with fewer of them. */
+export interface Eventful<P, E> {
+  readonly eventsIn: (plan: P) => readonly E[];
+  readonly withEvents: (plan: P, events: readonly E[]) => P;
+}
+
+const SWARM: Eventful<SwarmPlan, Event> = { eventsIn, withEvents };
+
+/** Of a drawn run: faults and fates. */
+export async function fewestEvents(
+  current: () => SwarmPlan,
+  attempt: Attempt<SwarmPlan>,
+): Promise<void> {
   // All fates at once and all faults at once: many a failure needs only one of the two.
   await attempt(withEvents(current(), eventsIn(current()).filter(isFault)));
-  let size = eventsIn(current()).length;
+  await fewest(SWARM, current, attempt);
+}
+
+/** @param current  what stands; what is attempted and fails takes its place */
+export async function fewest<P, E>(
+  of: Eventful<P, E>,
+  current: () => P,
+  attempt: Attempt<P>,
+): Promise<void> {
+  let size = of.eventsIn(current()).length;
   while (size >= 1) {
-    const removed = await withoutChunks(current, attempt, size);
+    const removed = await withoutChunks(of, current, attempt, size);
     if (size === 1 && !removed) return;
-    size = Math.max(1, Math.min(Math.floor(size / 2), eventsIn(current()).length));
+    size = Math.max(1, Math.min(Math.floor(size / 2), of.eventsIn(current()).length));
   }
 }
 
 /** From the last one to the first: what comes late is the likeliest to be of no consequence. */
-async function withoutChunks(
-  current: () => SwarmPlan,
-  attempt: Attempt,
+async function withoutChunks<P, E>(
+  { eventsIn, withEvents }: Eventful<P, E>,
+  current: () => P,
+  attempt: Attempt<P>,
   size: number,
 ): Promise<boolean> {
   let removed = false;

@@ -6,12 +6,12 @@
 import { slotsOf, type Slot } from '../base/member.js';
 import { CALM, type Conditions, type LinkConditions } from './conditions.js';
 import type { LinkFate } from './fates.js';
+import { lower } from './lower.js';
+import type { Reduction } from './shrink.js';
 import type { SwarmFault, SwarmPlan } from './swarm.js';
 
-export type Reduction = (plan: SwarmPlan) => Iterable<SwarmPlan>;
-
 /** In this order: what makes every later candidate cheaper to play comes first. */
-export const REDUCTIONS: readonly Reduction[] = [
+export const REDUCTIONS: readonly Reduction<SwarmPlan>[] = [
   calmerConditions,
   fewerReplicas,
   fewerGaps,
@@ -201,13 +201,6 @@ function* weakerFates(plan: SwarmPlan): Generator<SwarmPlan> {
       yield { ...plan, fates: fates.with(at, { ...fate, byUs }) };
     }
   }
-}
-
-/** Whole numbers from `least` up to below `value`, a few of them: the least first. */
-function lower(value: number, least: number): number[] {
-  const span = value - least;
-  const parts = [0, 1, 2, 4, 6, 7].map((eighths) => least + Math.floor((span * eighths) / 8));
-  return [...new Set(parts)].filter((part) => part < value);
 }
 
 function keysOf<T extends object>(value: T): (keyof T)[] {

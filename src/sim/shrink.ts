@@ -1,11 +1,10 @@
 /**
- * From a failing run to a small one that fails alike: fewer events, weaker events, fewer replicas,
- * less load, a calmer world, until nothing can be left out any more. Knows no clock and no
- * simulation: it proposes plans and asks whether they fail. The same answers and the same number of
- * candidates give the same result.
+ * From something that fails to something small that fails alike, until nothing can be left out any
+ * more. Knows no clock and no simulation, nor what it shrinks: passes propose candidates, and it
+ * asks whether they fail. The same answers and the same number of candidates give the same result.
  */
 import { fewestEvents } from './shrink-events.js';
-import { REDUCTIONS, type Reduction } from './shrink-plan.js';
+import { REDUCTIONS } from './shrink-plan.js';
 import type { SwarmPlan } from './swarm.js';
 
 /**
@@ -14,39 +13,82 @@ import type { SwarmPlan } from './swarm.js';
  */
 export type ShrinkEnd = 'minimal' | 'candidates' | 'time';
 
-export interface ShrinkOptions {
-  /** Whether a plan fails of the same property with the same verdict as the one that is shrunk. */
-  readonly fails: (plan: SwarmPlan) => boolean | Promise<boolean>;
-  /** Plans that are played at most. */
+export interface ShrinkOptions<P> {
+  /** Whether a candidate fails of the same property with the same verdict as what is shrunk. */
+  readonly fails: (candidate: P) => boolean | Promise<boolean>;
+  /** Candidates that are played at most. */
   readonly candidatesMax: number;
   /** Asked before each candidate; true ends early. */
   readonly isOver?: () => boolean;
 }
 
-export interface Shrunk {
-  readonly plan: SwarmPlan;
+export interface Shrunk<P> {
+  readonly plan: P;
   readonly candidates: number;
   readonly end: ShrinkEnd;
 }
 
-/** Takes the place of the current plan if it fails too. */
-export type Attempt = (candidate: SwarmPlan) => Promise<boolean>;
+/** Takes the place of what stands if it fails too. */
+export type Attempt<P> = (candidate: P) => Promise<boolean>;
+
+/** Attempts less of something than stands; what is attempted and fails stands from then on. */
+export type Pass<P> = (current: () => P, attempt: Attempt<P>) => Promise<void>;
+
+/**
+ * What can be made less in one respect: candidates, the boldest first; each of them is simpler than
+ * what was given, so that reducing comes to an end.
+ */
+export type Reduction<P> = (plan: P) => Iterable<P>;
 
 /** Faults and fates of single messages: what a run is said to consist of. */
 export function eventsOf({ faults, fates = [] }: SwarmPlan): number {
   return faults.length + fates.length;
 }
 
-/** @param plan  one that fails */
-export async function shrink(plan: SwarmPlan, options: ShrinkOptions): Promise<Shrunk> {
-  const shrinking = new Shrinking(plan, options);
+const SWARM_PASSES: readonly Pass<SwarmPlan>[] = [fewestEvents, ...REDUCTIONS.map(reducing)];
+
+/** Fewer events, weaker events, fewer replicas, less load, a calmer world. @param plan  one that fails */
+export function shrink(
+  plan: SwarmPlan,
+  options: ShrinkOptions<SwarmPlan>,
+): Promise<Shrunk<SwarmPlan>> {
+  return shrinkBy(SWARM_PASSES, { ...plan, fates: plan.fates ?? [] }, options);
+}
+
+/** Every pass again as long as any of them took something away. */
+export async function shrinkBy<P>(
+  passes: readonly Pass<P>[],
+  failing: P,
+  options: ShrinkOptions<P>,
+): Promise<Shrunk<P>> {
+  const shrinking = new Shrinking(failing, options);
+  const ended = (end: ShrinkEnd): Shrunk<P> => {
+    return { plan: shrinking.plan, candidates: shrinking.candidates, end };
+  };
   try {
-    await shrinking.toFixpoint();
+    for (let before: P | null = null; before !== shrinking.plan;) {
+      before = shrinking.plan;
+      for (const pass of passes) await pass(() => shrinking.plan, shrinking.attempt);
+    }
   } catch (error) {
     if (!(error instanceof LimitReached)) throw error;
-    return { plan: shrinking.plan, candidates: shrinking.candidates, end: error.limit };
+    return ended(error.limit);
   }
-  return { plan: shrinking.plan, candidates: shrinking.candidates, end: 'minimal' };
+  return ended('minimal');
+}
+
+/** The boldest candidate that still fails is taken, and the reduction asked again. */
+export function reducing<P>(reduction: Reduction<P>): Pass<P> {
+  return async (current, attempt) => {
+    for (let reduced = true; reduced;) {
+      reduced = false;
+      for (const candidate of reduction(current())) {
+        if (!(await attempt(candidate))) continue;
+        reduced = true;
+        break;
+      }
+    }
+  };
 }
 
 /** Unwinds to where the best plan so far is handed out. */
@@ -59,40 +101,19 @@ class LimitReached extends Error {
   }
 }
 
-class Shrinking {
-  plan: SwarmPlan;
+class Shrinking<P> {
+  plan: P;
   candidates = 0;
-  readonly #options: ShrinkOptions;
+  readonly #options: ShrinkOptions<P>;
   /** Plans that did not fail: one comes up again in every round. */
   readonly #passed = new Set<string>();
 
-  constructor(plan: SwarmPlan, options: ShrinkOptions) {
-    this.plan = { ...plan, fates: plan.fates ?? [] };
+  constructor(plan: P, options: ShrinkOptions<P>) {
+    this.plan = plan;
     this.#options = options;
   }
 
-  /** Every pass again as long as any of them took something away. */
-  async toFixpoint(): Promise<void> {
-    for (let before: SwarmPlan | null = null; before !== this.plan;) {
-      before = this.plan;
-      await fewestEvents(() => this.plan, this.#attempt);
-      for (const reduction of REDUCTIONS) await this.#reduce(reduction);
-    }
-  }
-
-  /** The boldest candidate that still fails is taken, and the reduction asked again. */
-  async #reduce(reduction: Reduction): Promise<void> {
-    for (let reduced = true; reduced;) {
-      reduced = false;
-      for (const candidate of reduction(this.plan)) {
-        if (!(await this.#attempt(candidate))) continue;
-        reduced = true;
-        break;
-      }
-    }
-  }
-
-  readonly #attempt: Attempt = async (candidate) => {
+  readonly attempt: Attempt<P> = async (candidate) => {
     const { fails, candidatesMax, isOver } = this.#options;
     const text = JSON.stringify(candidate);
     if (this.#passed.has(text) || text === JSON.stringify(this.plan)) return false;
