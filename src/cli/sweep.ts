@@ -4,7 +4,7 @@ import { renderSweep } from '../report/sweep.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import { SweepTally, type SweepSummary } from '../verdict/sweep.js';
 import { EXIT } from '../verdict/types.js';
-import { describeSwarm } from './drawn-text.js';
+import { describeSwarm } from '../kit/drawn-text.js';
 import { withReplays } from '../kit/replay-files.js';
 import { playSweep } from '../kit/sweep.js';
 import { SweepFiles } from './sweep-files.js';

@@ -1,13 +1,11 @@
 /** The replay files that a sweep of drawn runs leaves behind. */
-import { closeSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
 import { loadHasher, type Hasher } from '../base/hasher.js';
 import { encodeReplay, replayFileName, type ReplayFile } from '../sim/replay-file.js';
 import { shrinkRun } from '../sim/shrink-run.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
-import { openIn } from './output.js';
+import { writeLines } from './output.js';
 import { version } from './version.js';
 
 export interface ShrinkRequest {
@@ -55,16 +53,27 @@ function canShrink({ verdict, property }: FailedSeed): boolean {
 export async function writeReplay(
   plan: SwarmPlan,
   hasher: Hasher,
-  { dir, limitMs }: ShrinkRequest,
+  request: ShrinkRequest,
   onText: (line: string) => void,
 ): Promise<string | null> {
+  const written = await shrinkToFile(plan, hasher, request);
+  if (written === null) return null;
+  onText(`seed ${plan.seed}: ${shrunkText(written.replay)}`);
+  return `lockstep replay ${quoted(written.path)}`;
+}
+
+/** Null: the plan does not fail here. */
+export async function shrinkToFile(
+  plan: SwarmPlan,
+  hasher: Hasher,
+  { dir, limitMs }: ShrinkRequest,
+): Promise<{ readonly path: string; readonly replay: ReplayFile } | null> {
   const untilMs = performance.now() + limitMs;
   const isOver = (): boolean => performance.now() >= untilMs;
   const shrunk = await shrinkRun(plan, hasher, isOver);
   if (shrunk === null) return null;
   const { seed } = plan;
   const { failure, events, candidates, end } = shrunk;
-  const name = replayFileName(failure, seed);
   const replay: ReplayFile = {
     format: 1,
     lockstep: version(),
@@ -74,12 +83,15 @@ export async function writeReplay(
     shrunk: { ...events, candidates, end },
     plan: shrunk.plan,
   };
-  const file = openIn(dir, name);
-  writeSync(file, encodeReplay(replay));
-  closeSync(file);
-  const size = `${events.from} faults and fates to ${events.to} after ${candidates} candidates`;
-  onText(`seed ${seed}: shrunk from ${size}${LIMITS[end]}`);
-  return `lockstep replay ${quoted(join(dir, name))}`;
+  const text = encodeReplay(replay).trimEnd();
+  return { path: writeLines(dir, replayFileName(failure, seed), [text]), replay };
+}
+
+/** What shrinking came to, in one line. */
+export function shrunkText({ shrunk }: ReplayFile): string {
+  if (shrunk === undefined) return 'not shrunk';
+  const { from, to, candidates, end } = shrunk;
+  return `shrunk from ${from} faults and fates to ${to} after ${candidates} candidates${LIMITS[end]}`;
 }
 
 const LIMITS = {

@@ -1,6 +1,6 @@
 /** What a drawn run looks like to a person. */
 import { describe, expect, it } from 'vitest';
-import { describeSwarm } from '../../src/cli/drawn-text.js';
+import { describeSwarm } from '../../src/kit/drawn-text.js';
 import { CALM } from '../../src/sim/conditions.js';
 import type { SwarmPlan } from '../../src/sim/swarm-plan.js';
 
