@@ -40,11 +40,11 @@ export interface MirrorOptions {
   /** Milliseconds that one tick() stands for; TICK_MS by default. */
   readonly tickMs?: number;
   /** Bytes of the largest record that a store takes; RECORD_BYTES_MAX by default. */
-  readonly recordBytesMax?: number;
+  readonly recordBytesMax?: number | undefined;
   /** Commands in one batch; BATCH_COUNT_MAX by default. */
-  readonly batchCountMax?: number;
+  readonly batchCountMax?: number | undefined;
   /** Bytes of one batch, no less than of one record; BATCH_BYTES_MAX by default. */
-  readonly batchBytesMax?: number;
+  readonly batchBytesMax?: number | undefined;
 }
 
 /** Failures to set up: they count, and wait with backoff. All others only wait for the gate. */

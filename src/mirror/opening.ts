@@ -126,7 +126,7 @@ export class LiveOpening {
   /** A command was applied out of its place: what is proposed behind it is, too (rule 6). */
   outOfPlace(): Ending {
     const { cause, error } = this.#over('mismatch', 'mismatch', 'a command was out of place');
-    const to = { ...this.#cursor, seq: this.#around.ports.storeLast() };
+    const to = { seq: this.#around.ports.storeLast(), deliverySeq: this.#cursor.deliverySeq };
     return { cause, error, undone: { from: this.#reached(), to } };
   }
 
@@ -256,9 +256,17 @@ export class LiveOpening {
       return this.#over('blocked', 'tooLarge', text);
     }
     const bytes = Math.min(bounds.bytes, ports.room());
-    const run = this.#intake.run(reached, { ...bounds, bytes });
+    const { count, recordBytes } = bounds;
+    const run = this.#intake.run(reached, { count, bytes, recordBytes });
     if (run === null) return 'idle';
-    const proposal = { what: 'messages', ...run } as const;
+    const { first, last } = run;
+    const proposal: Proposal = {
+      what: 'messages',
+      bytes: run.bytes,
+      count: run.count,
+      first,
+      last,
+    };
     const refused = leadership.propose(proposal);
     if (refused !== null) return this.#refused('messageRefused', refused, proposal);
     this.#intake.take(run);
@@ -310,7 +318,8 @@ export class LiveOpening {
   #refused(cause: MirrorCause, error: ErrorData, { first }: Proposal): Ending {
     const last = this.#around.ports.storeLast();
     const held = error.code === 'mismatch' && first <= last;
-    const to = held ? { ...this.#cursor, seq: last } : this.#cursor;
+    const { deliverySeq } = this.#cursor;
+    const to = held ? { seq: last, deliverySeq } : this.#cursor;
     const mismatched = error.code === 'mismatch' && this.#isSetUp;
     const undone = { from: this.#reached(), to };
     return { cause: mismatched ? 'mismatch' : cause, error, undone };

@@ -123,7 +123,8 @@ export class OriginContent {
     if (slice === null) return null;
     const number = this.#shape.messagesBefore(from);
     const firstSeq = this.#shape.seqOf(number);
-    return { ...slice, firstSeq, lastSeq: this.#shape.seqOf(number + slice.count - 1) };
+    const { bytes, count } = slice;
+    return { bytes, count, firstSeq, lastSeq: this.#shape.seqOf(number + count - 1) };
   }
 
   /**

@@ -42,19 +42,18 @@ export interface RaftOptions {
   readonly limits?: Partial<RaftLimits>;
 }
 
-const LIMITS: RaftLimits = {
-  heartbeatTicks: HEARTBEAT_TICKS,
-  electionTicksMin: ELECTION_TICKS_MIN,
-  electionTicksMax: ELECTION_TICKS_MAX,
-  inflightAppendsMax: INFLIGHT_APPENDS_MAX,
-  inflightBytesMax: INFLIGHT_BYTES_MAX,
-  appendBytesMax: APPEND_BYTES_MAX,
-  uncommittedBytesMax: UNCOMMITTED_BYTES_MAX,
-  logEntriesMax: LOG_ENTRIES_MAX,
-};
-
 export function limitsOf({ limits }: RaftOptions): RaftLimits {
-  const all = { ...LIMITS, ...limits };
+  const given = limits ?? {};
+  const all: RaftLimits = {
+    heartbeatTicks: given.heartbeatTicks ?? HEARTBEAT_TICKS,
+    electionTicksMin: given.electionTicksMin ?? ELECTION_TICKS_MIN,
+    electionTicksMax: given.electionTicksMax ?? ELECTION_TICKS_MAX,
+    inflightAppendsMax: given.inflightAppendsMax ?? INFLIGHT_APPENDS_MAX,
+    inflightBytesMax: given.inflightBytesMax ?? INFLIGHT_BYTES_MAX,
+    appendBytesMax: given.appendBytesMax ?? APPEND_BYTES_MAX,
+    uncommittedBytesMax: given.uncommittedBytesMax ?? UNCOMMITTED_BYTES_MAX,
+    logEntriesMax: given.logEntriesMax ?? LOG_ENTRIES_MAX,
+  };
   invariant(all.heartbeatTicks < all.electionTicksMin, 'heartbeats come before a time-out');
   invariant(all.electionTicksMin <= all.electionTicksMax, 'the election time-out has a range');
   invariant(all.inflightAppendsMax > 0 && all.inflightBytesMax > 0, 'something may be under way');

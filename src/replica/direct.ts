@@ -47,7 +47,11 @@ export class DirectLog implements CommandLog {
 
   constructor(member: Member, journal: RaftJournal | null, limits: Partial<DirectLimits> = {}) {
     this.#member = member;
-    this.#limits = { ...LIMITS, ...limits };
+    const { uncommittedBytesMax, logEntriesMax } = LIMITS;
+    this.#limits = {
+      uncommittedBytesMax: limits.uncommittedBytesMax ?? uncommittedBytesMax,
+      logEntriesMax: limits.logEntriesMax ?? logEntriesMax,
+    };
     this.#term = (journal?.term ?? 0) + 1;
     this.#base = journal?.baseIndex ?? 0;
     this.#entries = [...(journal?.entries ?? [])];

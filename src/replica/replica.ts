@@ -100,7 +100,9 @@ export class Replica {
       prng: options.prng.fork('mirror'),
       skip: this.#direct ? 'direct' : options.skip,
       timeScale: options.timeScale,
-      ...limits,
+      recordBytesMax: limits.recordBytesMax,
+      batchCountMax: limits.batchCountMax,
+      batchBytesMax: limits.batchBytesMax,
       ports: {
         propose: (term, batch) => this.#propose(term, batch),
         room: () => this.#log.uncommittedRoom(),

@@ -10,7 +10,7 @@ import type { Member } from '../base/member.js';
 import type { Prng } from '../base/prng.js';
 import type { Entry, Persist, RaftJournal } from '../raft/types.js';
 import type { Agenda } from './agenda.js';
-import { copyEntry } from './copies.js';
+import { copyEntries } from './copies.js';
 import type { JournalView } from './invariants/types.js';
 import { decodeWrite, encodeWrite } from './journal.js';
 import { SimMemory } from './memory.js';
@@ -125,13 +125,12 @@ export class MemoryDisk implements JournalView {
   /** What a member that starts finds; null on a disk that was never written. */
   recover(): RaftJournal | null {
     if (this.#empty) return null;
-    const memory = new SimMemory();
     return {
       term: this.#term,
       vote: this.#vote,
       baseIndex: 0,
       baseTerm: 0,
-      entries: this.#entries.map((entry) => copyEntry(entry, memory)),
+      entries: copyEntries(this.#entries, new SimMemory()),
     };
   }
 

@@ -105,8 +105,11 @@ export class SimOrigin {
   #makeContent(plan: MadeOriginPlan, life: number): OriginContent {
     const { seed, load } = this.#plan;
     return new OriginContent(plan, {
-      ...{ seed, life, hasher: this.#hasher },
-      ...{ sizeMax: load?.sizeMax, headersEvery: load?.headersEvery },
+      seed,
+      life,
+      hasher: this.#hasher,
+      sizeMax: load?.sizeMax,
+      headersEvery: load?.headersEvery,
       allocate: (size) => new Uint8Array(size),
     });
   }

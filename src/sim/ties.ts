@@ -9,7 +9,7 @@ import type { OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Message } from '../raft/types.js';
 import type { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
-import { copyCommand, copyFrame, copyMessage } from './copies.js';
+import { copyCommand, copyFrame, copyMessage, copyOrder, copyView } from './copies.js';
 import type { LinkFate } from './fates.js';
 import { SimLink, type LinkEnds } from './link.js';
 import type { SimNode } from './node.js';
@@ -87,7 +87,7 @@ function tie(node: SimNode, options: TieOptions, link: MakeLink): Ties {
     crossed: (frame) => ({ kind: 'frame', frame }),
   });
   const orders = heard(options, 'conductor', slot, {
-    copy: (order: ConductorOrder): ConductorOrder => ({ ...order }),
+    copy: copyOrder,
     deliver: (order) => options.order(node, order),
     crossed: (order) => ({ kind: 'order', order }),
   });
@@ -96,7 +96,7 @@ function tie(node: SimNode, options: TieOptions, link: MakeLink): Ties {
     toOrigin: link(slot, 'origin', 'origin', toOrigin),
     fromOrigin: link('origin', slot, 'origin', fromOrigin),
     views: link(slot, 'conductor', 'control', {
-      copy: (view: MemberView): MemberView => ({ ...view, hears: [...view.hears] }),
+      copy: copyView,
       deliver: options.toConductor,
     }),
     orders: link('conductor', slot, 'control', orders),

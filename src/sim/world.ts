@@ -93,10 +93,16 @@ export class SimWorld {
     const prng = createPrng(plan.seed, taps.onDraw);
     this.nodes = slots.map((slot, at) => {
       const member = members[at]!;
-      const own = prng.fork(slot);
       return new SimNode({
-        ...{ agenda, slot, member, members, plan },
-        ...{ conditions, hasher, outputs, prng: own },
+        agenda,
+        slot,
+        member,
+        members,
+        plan,
+        conditions,
+        hasher,
+        outputs,
+        prng: prng.fork(slot),
       });
     });
     this.origin = new SimOrigin(agenda, plan, hasher, {
@@ -117,7 +123,12 @@ export class SimWorld {
     const conducts = plan.election !== 'timers' && plan.replicas > 1;
     this.#conductor = conducts ? new Conductor({ members, ...CONDUCTOR }) : null;
     this.#ties = tieAll({
-      ...{ agenda, conditions, fates, taps, draws: prng.fork('links'), nodes: this.nodes },
+      agenda,
+      conditions,
+      fates,
+      taps,
+      draws: prng.fork('links'),
+      nodes: this.nodes,
       toOrigin: (from, command) => this.origin.command(from, command),
       toConductor: (view) => {
         const { nowMs } = agenda;
@@ -295,8 +306,15 @@ export class SimWorld {
 }
 
 function neverSeen(): Seen {
-  const standing = { role: null, term: 0, leader: null, serves: false };
-  return { ...standing, viewedUs: 0, watchUntilUs: 0, last: 0 };
+  return {
+    role: null,
+    term: 0,
+    leader: null,
+    serves: false,
+    viewedUs: 0,
+    watchUntilUs: 0,
+    last: 0,
+  };
 }
 
 /** Notes how the replica stands; false when it stood so before. */

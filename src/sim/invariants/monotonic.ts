@@ -30,7 +30,10 @@ export class Monotonic {
   /** The member restarted from its journal: what it never promised to anybody may be gone. */
   restarted(slot: Slot, durable: { readonly term: number; readonly vote: Member | null }): void {
     const before = this.#last.get(slot);
-    if (before !== undefined) this.#last.set(slot, { ...before, ...durable });
+    if (before === undefined) return;
+    const { life, commit, applied, lastIndex } = before;
+    const { term, vote } = durable;
+    this.#last.set(slot, { life, term, vote, commit, applied, lastIndex });
   }
 }
 
