@@ -5,6 +5,7 @@ import { toErrorData } from '../base/errors.js';
 import { EXIT, EXIT_USAGE } from '../verdict/types.js';
 import { scenarioJsonSchema } from '../scenario/schema.js';
 import { addMergeCommand } from './merge.js';
+import { addNatsCommand } from './nats-up.js';
 import { addReplayCommand } from './replay.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
@@ -29,6 +30,7 @@ addRunCommand(program);
 addSweepCommand(program);
 addMergeCommand(program);
 addReplayCommand(program);
+addNatsCommand(program);
 program
   .command('schema')
   .description('print the JSON Schema of scenario files')
