@@ -1,6 +1,8 @@
 /** A cluster of real servers: what can be done to it, and that all of it ends. */
-import { existsSync, rmSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
 import { NatsCluster, type ClusterOptions } from '../../src/nats/cluster.js';
 import { findServer, versionOf, type NatsServer } from '../../src/nats/server.js';
 import { onServer } from './stage.js';
@@ -11,9 +13,13 @@ function startCluster(options: Partial<ClusterOptions> = {}): Promise<NatsCluste
   return NatsCluster.start({ servers: 3, binary, ...options });
 }
 
+interface Jsz {
+  readonly meta_cluster: { readonly leader?: string };
+}
+
 async function leaderSeenBy(server: NatsServer): Promise<string | undefined> {
-  type Jsz = { readonly meta_cluster: { readonly leader?: string } };
-  return (await server.monitor<Jsz>('jsz')).meta_cluster.leader;
+  const { meta_cluster: meta } = await server.monitor<Jsz>('jsz');
+  return meta.leader;
 }
 
 onServer('cluster: three servers', () => {
@@ -55,15 +61,15 @@ onServer('cluster: three servers', () => {
     }
   });
 
-  it('one that does not start: the reason is its log, and nothing is left running', async () => {
-    const failure: unknown = await startCluster({ config: 'max_payload: oops' }).catch(
-      (error: unknown) => error,
-    );
+  it('none starts: the reason, and every log is kept', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
+    vi.stubEnv('TMPDIR', dir);
+    const failure: unknown = await startCluster({ config: 'max_payload: oops' })
+      .catch((error: unknown) => error)
+      .finally(() => vi.unstubAllEnvs());
     expect(failure).toMatchObject({ code: 'harness' });
-    const { message } = failure as Error;
-    expect(message).toMatch(/^nats-server ended with code 1; .*max_payload/);
-    const kept = /; (\S+)\/server\.log: /.exec(message)![1]!;
-    expect(existsSync(kept)).toBe(true);
-    rmSync(kept, { recursive: true });
+    expect((failure as Error).message).toMatch(/^nats-server ended with code 1; .*server\.conf:1/);
+    expect(readdirSync(dir)).toHaveLength(3);
+    rmSync(dir, { recursive: true });
   });
 });
