@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { LockstepError, usageError } from '../base/errors.js';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
 import type { SweepSubject } from '../sim/seeds.js';
+import type { SwarmFocus } from '../sim/swarm-focus.js';
 import type { SweepAsked } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
 import { madeOrigin } from '../scenario/origins.js';
@@ -21,6 +22,7 @@ export interface SweepFlags {
   readonly conditions?: 'calm' | 'drawn';
   readonly checkDeterminism?: boolean;
   readonly beyondQuorum?: boolean;
+  readonly focus?: SwarmFocus;
   readonly shard?: string;
   readonly scaling?: boolean;
   readonly json?: boolean;
@@ -65,6 +67,7 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
       scenario: scenario ?? null,
       conditions: subject.kind === 'drawn' ? 'drawn' : subject.conditions,
       beyondQuorum: flags.beyondQuorum === true,
+      focus: flags.focus ?? null,
       checkDeterminism: flags.checkDeterminism === true,
       first,
       seeds,
@@ -76,8 +79,9 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
 }
 
 function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubject {
-  const { conditions, beyondQuorum } = flags;
+  const { conditions, beyondQuorum, focus } = flags;
   if (scenario !== undefined) {
+    if (focus !== undefined) throw refused('--focus: only for drawn runs; a scenario says it all');
     const fields = beyondQuorum === true ? { beyondQuorum } : {};
     const plan = planOf(scenario, { on: 'sim', fault: [], ...fields });
     madeOrigin('sim', plan);
@@ -86,7 +90,7 @@ function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubjec
   if (conditions !== undefined) {
     throw refused('--conditions: only for a scenario file; drawn runs draw theirs');
   }
-  return { kind: 'drawn', beyondQuorum: beyondQuorum === true };
+  return { kind: 'drawn', beyondQuorum: beyondQuorum === true, focus };
 }
 
 function shrinkOf(scenario: string | undefined, flags: SweepFlags): ShrinkRequest | null {
@@ -109,11 +113,13 @@ function shardOf(text: string, seeds: number | null): Shard {
 }
 
 /** Plays one seed of a sweep again. */
-export function replaySeed({ scenario, conditions, beyondQuorum }: SweepAsked, seed: number) {
+export function replaySeed(asked: SweepAsked, seed: number): string {
+  const { scenario, conditions, beyondQuorum, focus } = asked;
   const words = ['lockstep', 'sweep'];
   if (scenario !== null) words.push(scenario);
   if (scenario !== null && conditions !== 'calm') words.push('--conditions', conditions);
   if (beyondQuorum) words.push('--beyond-quorum');
+  if (focus !== null) words.push('--focus', focus);
   words.push('--seeds', '1', '--seed', String(seed));
   return words.map(quoted).join(' ');
 }

@@ -1,6 +1,7 @@
 /** `lockstep sweep`: many seeds in virtual time, over the cores. */
 import { Option, type Command } from 'commander';
 import { renderSweep } from '../report/sweep.js';
+import { FOCUSES } from '../sim/swarm-focus.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import { SweepTally, type SweepSummary } from '../verdict/sweep.js';
 import { EXIT } from '../verdict/types.js';
@@ -30,6 +31,9 @@ export function addSweepCommand(program: Command): void {
     )
     .option('--check-determinism', 'play every seed twice, in two threads and orders')
     .option('--beyond-quorum', 'allow faults beyond what the cluster tolerates')
+    .addOption(
+      new Option('--focus <what>', 'what all drawn runs lean to; default: drawn').choices(FOCUSES),
+    )
     .option('--shard <i/n>', 'only these of the seeds: 3/16 is the third of sixteen shards')
     .option('--shrink', 'make the first failed seeds small and write replay files of them')
     .option('--shrink-limit <duration>', 'for each of them, at most', '30s')
@@ -66,7 +70,7 @@ async function runSweep(scenario: string | undefined, flags: SweepFlags): Promis
 /** What a single seed drew; a run of many says what came of it. */
 function drawnOf({ subject, asked }: SweepCommand): SwarmPlan | null {
   if (subject.kind !== 'drawn' || asked.seeds !== 1) return null;
-  return drawSwarm(asked.first, { beyondQuorum: asked.beyondQuorum });
+  return drawSwarm(asked.first, subject);
 }
 
 /** The same seeds on one core, then on all; what ends the first one early ends both. */

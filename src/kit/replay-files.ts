@@ -2,6 +2,7 @@
 import { loadHasher, type Hasher } from '../base/hasher.js';
 import { encodeReplay, replayFileName, type ReplayFile } from '../sim/replay-file.js';
 import { shrinkRun } from '../sim/shrink-run.js';
+import { FOCUSES } from '../sim/swarm-focus.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
@@ -31,13 +32,14 @@ export async function withReplays(
 ): Promise<SweepSummary> {
   const hasher = await loadHasher();
   const { beyondQuorum } = summary.asked;
+  const focus = FOCUSES.find((each) => each === summary.asked.focus);
   const failed: FailedSeed[] = [];
   let shrunk = 0;
   for (const each of summary.failed) {
     const replay = shrunk < SHRUNK_MAX && canShrink(each);
     if (replay) shrunk++;
     const command = replay
-      ? await writeReplay(drawSwarm(each.seed, { beyondQuorum }), hasher, request, onText)
+      ? await writeReplay(drawSwarm(each.seed, { beyondQuorum, focus }), hasher, request, onText)
       : null;
     failed.push(command === null ? each : { ...each, replay: command });
   }

@@ -16,6 +16,7 @@ import {
   type SweepSummary,
 } from '../verdict/sweep.js';
 import type { Verdict } from '../verdict/types.js';
+import { FOCUSES } from './swarm-focus.js';
 
 const count = z.int('a whole number from 0 to 2^53-1').min(0);
 const figure = z.number('a number').min(0);
@@ -27,6 +28,7 @@ const askedSchema = z.strictObject({
   scenario: z.string().nullable(),
   conditions: z.enum(['calm', 'drawn']),
   beyondQuorum: z.boolean(),
+  focus: z.enum(FOCUSES).nullable(),
   checkDeterminism: z.boolean(),
   first: count,
   seeds: count.nullable(),

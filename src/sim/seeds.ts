@@ -12,12 +12,18 @@ import { CALM } from './conditions.js';
 import { Coverage } from './coverage.js';
 import { simDriverWith } from './driver.js';
 import { drawConditions, drawSwarm } from './swarm.js';
+import type { SwarmFocus } from './swarm-focus.js';
 import { runSwarm } from './swarm-run.js';
 import { firstDifference, Trace, type Witness } from './trace.js';
 
 /** What the seeds of a sweep are played on; plain data. */
 export type SweepSubject =
-  | { readonly kind: 'drawn'; readonly beyondQuorum?: boolean }
+  | {
+      readonly kind: 'drawn';
+      readonly beyondQuorum?: boolean;
+      /** Not given: each seed draws it. */
+      readonly focus?: SwarmFocus | undefined;
+    }
   | { readonly kind: 'scenario'; readonly plan: Plan; readonly conditions: 'calm' | 'drawn' };
 
 /** Plays a seed and, if it fails, twice more: what does not come again is a fault of lockstep. */
@@ -51,8 +57,8 @@ export async function playSeed(
   witness?: Witness,
 ): Promise<SeedReport> {
   if (subject.kind === 'scenario') return playScenario(subject, seed, hasher, witness);
-  const { beyondQuorum = false } = subject;
-  const plan = drawSwarm(seed, { beyondQuorum, onDraw: witness?.onDraw });
+  const { beyondQuorum = false, focus } = subject;
+  const plan = drawSwarm(seed, { beyondQuorum, focus, onDraw: witness?.onDraw });
   return runSwarm(plan, hasher, witness?.onEvent, witness);
 }
 

@@ -29,6 +29,8 @@ export interface SweepAsked {
   readonly scenario: string | null;
   readonly conditions: 'calm' | 'drawn';
   readonly beyondQuorum: boolean;
+  /** What drawn runs were to lean to; null: each draws it. */
+  readonly focus: string | null;
   readonly checkDeterminism: boolean;
   readonly first: number;
   /** Null: as many as come until something else ends it. */

@@ -3,6 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { replaySeed } from '../../src/cli/sweep-request.js';
+import { drawSwarm } from '../../src/sim/swarm.js';
 import type { SweepSummary } from '../../src/verdict/sweep.js';
 import { lockstep } from './stage.js';
 
@@ -40,6 +42,8 @@ const BAD: readonly (readonly [what: string, args: readonly string[], says: RegE
   ['more shards than seeds', ['--seeds', '2', '--shard', '1/3'], /--shard.*at most 2 shards/],
   ['conditions of drawn runs', ['--seeds', '1', '--conditions', 'calm'], /only for a scenario/],
   ['unknown conditions', [HELD, '--seeds', '1', '--conditions', 'icy'], /icy/],
+  ['a focus of a scenario', [HELD, '--seeds', '1', '--focus', 'logs'], /--focus: only for drawn/],
+  ['an unknown focus', ['--seeds', '1', '--focus', 'gaps'], /mixed, skips, elections, logs/],
   ['scaling without seeds', ['--time-limit', '1s', '--scaling'], /--scaling: give --seeds/],
   ['a scenario that is missing', ['no.yaml', '--seeds', '1'], /no\.yaml.*no such file/],
   ['a report where none can be', ['--seeds', '1', '--junit', 'no/a.xml'], /--junit: no\/a\.xml/],
@@ -78,6 +82,7 @@ describe('command line: sweep', () => {
       scenario: null,
       conditions: 'drawn',
       beyondQuorum: false,
+      focus: null,
       checkDeterminism: false,
       first: 4,
       seeds: 3,
@@ -85,6 +90,15 @@ describe('command line: sweep', () => {
       timeLimitMs: null,
       shard: null,
     });
+  });
+
+  it('--focus: what a seed draws leans to that, and shards agree on it', async () => {
+    const focus = ['--focus', 'elections'];
+    const { code, stdout } = await lockstep(['sweep', '--seeds', '1', ...focus, '--json']);
+    const { asked, drawn } = JSON.parse(stdout) as SweepSummary & { readonly drawn: unknown };
+    expect([code, asked.focus]).toEqual([0, 'elections']);
+    expect(drawn).toEqual(drawSwarm(1, { focus: 'elections' }));
+    expect(replaySeed(asked, 7)).toBe('lockstep sweep --focus elections --seeds 1 --seed 7');
   });
 
   it('a scenario: each seed plays it, calm or on drawn conditions', async () => {

@@ -6,6 +6,7 @@ export const ASKED: SweepAsked = {
   scenario: null,
   conditions: 'drawn',
   beyondQuorum: false,
+  focus: null,
   checkDeterminism: false,
   first: 1,
   seeds: 3,
