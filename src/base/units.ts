@@ -54,6 +54,17 @@ export function parseChance(where: string, value: unknown): number {
   throw usageError(where, value, `a chance from 0 to 1${meant}`);
 }
 
+/** `1.5`, from the one bound to the other; in thousandths at most. */
+export function parseFactor(
+  where: string,
+  value: unknown,
+  { min, max }: { readonly min: number; readonly max: number },
+): number {
+  const factor = /^\d+(?:\.\d{1,3})?$/.test(String(value)) ? Number(value) : Number.NaN;
+  if (factor >= min && factor <= max) return factor;
+  throw usageError(where, value, `a factor from ${min} to ${max}, such as 1.5`);
+}
+
 /** Milliseconds -> the shortest text that parseDuration reads as the same. */
 export function formatDuration(ms: number): string {
   return withUnit(ms, DURATION_MS, 'ms');

@@ -77,6 +77,11 @@ export class Conductor {
     this.#views.delete(member);
   }
 
+  /** It runs again, from what its journal held. */
+  returned(member: Member): void {
+    this.#gone.delete(member);
+  }
+
   /** The leader as the views show it, or null. */
   leader(nowMs: number): Member | null {
     let best: MemberView | null = null;

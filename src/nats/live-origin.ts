@@ -12,7 +12,12 @@ import { createPrng } from '../base/prng.js';
 import type { Opening, OriginCommand, OriginIdentity } from '../mirror/types.js';
 import { OriginFaults } from '../origin/faults.js';
 import { compareOpenings } from '../origin/service.js';
-import type { AddressedFrame, OriginSource, OriginTools } from '../origin/source.js';
+import type {
+  AddressedFrame,
+  MeanwhileChance,
+  OriginSource,
+  OriginTools,
+} from '../origin/source.js';
 import { DeliveryWindow } from '../origin/window.js';
 import type { SeqRange, StreamState } from '../stream/types.js';
 import { ContentLedger } from '../verdict/content-ledger.js';
@@ -105,11 +110,11 @@ export class LiveOrigin implements OriginSource {
     this.#content = new ContentLedger(tools.hasher);
   }
 
-  command(from: Member, command: OriginCommand): void {
+  command(from: Member, command: OriginCommand, nowMs: number): void {
     const { opening } = command;
     switch (command.type) {
       case 'open':
-        this.#open(from, opening, Math.max(1, command.startSeq));
+        this.#open(from, opening, Math.max(1, command.startSeq), nowMs);
         return;
       case 'close':
         if (this.#isServed(opening)) this.#forget();
@@ -146,6 +151,10 @@ export class LiveOrigin implements OriginSource {
 
   refuseNext(count: number, error: ErrorData): void {
     this.#faults.refuse(count, error);
+  }
+
+  refuseByChance({ perMillion, forMs }: MeanwhileChance, error: ErrorData, nowMs: number): void {
+    this.#faults.refuseByChance(perMillion, nowMs + forMs, error);
   }
 
   loseByChance(perMillion: number, forMs: number, nowMs: number): void {
@@ -194,11 +203,11 @@ export class LiveOrigin implements OriginSource {
 
   // Openings.
 
-  #open(from: Member, opening: Opening, startSeq: number): void {
+  #open(from: Member, opening: Opening, startSeq: number, nowMs: number): void {
     if (this.#newest !== null && compareOpenings(opening, this.#newest) <= 0) return;
     this.#forget();
     this.#newest = opening;
-    const refusal = this.#faults.takeRefusal();
+    const refusal = this.#faults.takeRefusal(nowMs);
     if (refusal !== null) {
       this.#answer = { to: from, frame: { type: 'refused', opening, error: refusal } };
       return;

@@ -45,14 +45,30 @@ class Chance {
   }
 }
 
+/** How many of the next deliveries none of these strikes. */
+function sparedBy(chances: readonly Chance[], nowMs: number): number {
+  let spared = Number.POSITIVE_INFINITY;
+  for (const chance of chances) spared = Math.min(spared, chance.sparedNext(nowMs));
+  return spared;
+}
+
+/** Whether one of these strikes the next so many, which share a fate. */
+function strikes(chances: readonly Chance[], count: number, nowMs: number): boolean {
+  const isStruck = sparedBy(chances, nowMs) === 0;
+  for (const chance of chances) chance.passed(count);
+  return isStruck;
+}
+
 export class OriginFaults {
   readonly #prng: Prng;
   #refusals = 0;
   #refusal: ErrorData | null = null;
   #lost = 0;
   #repeated = 0;
-  #losing: Chance | null = null;
-  #repeating: Chance | null = null;
+  /** Chances that overlap are each drawn for themselves. */
+  readonly #refusing: Chance[] = [];
+  readonly #losing: Chance[] = [];
+  readonly #repeating: Chance[] = [];
   #stalledUntilMs = NEVER;
   readonly #struck = { refused: 0, lost: 0, repeated: 0 };
 
@@ -65,9 +81,16 @@ export class OriginFaults {
     this.#refusal = error;
   }
 
+  /** Each request to open is refused by this chance until then. */
+  refuseByChance(perMillion: number, untilMs: number, error: ErrorData): void {
+    this.#refusing.push(this.#chance('refuse', perMillion, untilMs));
+    this.#refusal = error;
+  }
+
   /** Requests to open are refused no more, however many were to be. */
   refuseNoMore(): void {
     this.#refusals = 0;
+    this.#refusing.length = 0;
   }
 
   lose(count: number): void {
@@ -80,12 +103,12 @@ export class OriginFaults {
 
   /** Each delivery is lost by this chance until then. */
   loseByChance(perMillion: number, untilMs: number): void {
-    this.#losing = this.#chance('lose', perMillion, untilMs);
+    this.#losing.push(this.#chance('lose', perMillion, untilMs));
   }
 
   /** Each delivery is sent twice by this chance until then. */
   repeatByChance(perMillion: number, untilMs: number): void {
-    this.#repeating = this.#chance('repeat', perMillion, untilMs);
+    this.#repeating.push(this.#chance('repeat', perMillion, untilMs));
   }
 
   stallUntil(untilMs: number): void {
@@ -93,9 +116,9 @@ export class OriginFaults {
   }
 
   /** The error that a request to open gets; null: none is armed. */
-  takeRefusal(): ErrorData | null {
-    if (this.#refusals === 0) return null;
-    this.#refusals--;
+  takeRefusal(nowMs: number): ErrorData | null {
+    if (this.#refusals > 0) this.#refusals--;
+    else if (!strikes(this.#refusing, 1, nowMs)) return null;
     this.#struck.refused++;
     return this.#refusal;
   }
@@ -107,10 +130,7 @@ export class OriginFaults {
   frameMessagesMax(nowMs: number): number {
     if (this.#lost > 0) return this.#lost;
     if (this.#repeated > 0) return this.#repeated;
-    const spared = Math.min(
-      this.#losing?.sparedNext(nowMs) ?? Number.POSITIVE_INFINITY,
-      this.#repeating?.sparedNext(nowMs) ?? Number.POSITIVE_INFINITY,
-    );
+    const spared = Math.min(sparedBy(this.#losing, nowMs), sparedBy(this.#repeating, nowMs));
     return Math.max(1, spared);
   }
 
@@ -136,10 +156,8 @@ export class OriginFaults {
       this.#repeated -= count;
       return 2;
     }
-    const isLost = this.#losing?.sparedNext(nowMs) === 0;
-    const isRepeated = this.#repeating?.sparedNext(nowMs) === 0;
-    this.#losing?.passed(count);
-    this.#repeating?.passed(count);
+    const isLost = strikes(this.#losing, count, nowMs);
+    const isRepeated = strikes(this.#repeating, count, nowMs);
     if (isLost) return 0;
     return isRepeated ? 2 : 1;
   }

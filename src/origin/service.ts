@@ -16,7 +16,7 @@ import type { OriginContent, OriginSlice } from './content.js';
 import { OriginFaults } from './faults.js';
 import { OriginLives } from './lives.js';
 import { Pace } from './pace.js';
-import type { AddressedFrame, LedgerSink, OriginSource } from './source.js';
+import type { AddressedFrame, LedgerSink, MeanwhileChance, OriginSource } from './source.js';
 import type { OriginStream } from './stream.js';
 import { DeliveryWindow, type WindowLimits } from './window.js';
 
@@ -151,6 +151,11 @@ export class OriginService implements OriginSource {
     this.#faults.refuse(count, error);
   }
 
+  /** A fault: for so long each request to open is refused by this chance. */
+  refuseByChance({ perMillion, forMs }: MeanwhileChance, error: ErrorData, nowMs: number): void {
+    this.#faults.refuseByChance(perMillion, nowMs + forMs, error);
+  }
+
   /** Takes back what refuseNext armed and no request met. */
   refuseNoMore(): void {
     this.#faults.refuseNoMore();
@@ -244,7 +249,7 @@ export class OriginService implements OriginSource {
     if (this.#newest !== null && compareOpenings(opening, this.#newest) <= 0) return;
     this.#forget();
     this.#newest = opening;
-    const error = this.#faults.takeRefusal();
+    const error = this.#faults.takeRefusal(nowMs);
     if (error !== null) {
       this.#answer = { to: from, frame: { type: 'refused', opening, error } };
       return;

@@ -23,6 +23,12 @@ export interface LedgerSink {
   passedOver(range: SeqRange): void;
 }
 
+/** A chance, and for how long. */
+export interface MeanwhileChance {
+  readonly perMillion: number;
+  readonly forMs: number;
+}
+
 export interface OriginSource {
   /** The last sequence that a mirror has to reach. */
   readonly last: number;
@@ -43,6 +49,8 @@ export interface OriginSource {
   /** Forgets the live opening and tells nobody. False: there was none. */
   dropConsumer(): boolean;
   refuseNext(count: number, error: ErrorData): void;
+  /** For so long each request to open is refused by this chance. */
+  refuseByChance(chance: MeanwhileChance, error: ErrorData, nowMs: number): void;
   loseDeliveries(count: number): void;
   repeatDeliveries(count: number): void;
   /** For so long each delivery is lost, or sent twice, by this chance. */

@@ -32,7 +32,8 @@ export function strikeOrigin(
     case 'dropConsumer':
       return source.dropConsumer();
     case 'refuseOpening':
-      source.refuseNext(action.times, REFUSED);
+      if ('times' in action.dose) source.refuseNext(action.dose.times, REFUSED);
+      else source.refuseByChance(action.dose, REFUSED, nowMs);
       return true;
     case 'loseDeliveries': {
       const { dose } = action;

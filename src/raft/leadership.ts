@@ -32,6 +32,7 @@ export class Leadership {
   #ticks = 0;
   #heartbeatAt = 0;
   #uncommittedBytes = 0;
+  readonly #noopIndex: number;
 
   /** Begins to lead in the present term: with an entry of it, since only such ones are counted. */
   constructor(state: MemberState) {
@@ -40,7 +41,7 @@ export class Leadership {
     for (let index = state.commit + 1; index <= state.log.lastIndex; index++) {
       this.#uncommittedBytes += state.log.entry(index)!.bytes.length;
     }
-    this.#append('noop', 0, NO_BYTES);
+    this.#noopIndex = this.#append('noop', 0, NO_BYTES);
   }
 
   get uncommittedBytes(): number {
@@ -107,6 +108,12 @@ export class Leadership {
       this.#uncommittedBytes -= log.entry(at)!.bytes.length;
     }
     this.#state.commitTo(index);
+  }
+
+  /** Whether an entry behind the own no-op is durable on exactly so many members. */
+  appendedOn(members: number): boolean {
+    const { last, beyond } = this.replication.heldBy(members);
+    return last > Math.max(beyond, this.#noopIndex);
   }
 
   /** A transfer to another target gives up the one under way; to the same it changes nothing. */

@@ -172,17 +172,22 @@ export class Raft {
    * or steps down at once and names nobody. False when this member does not lead, and when `to` is
    * itself or not a voter: nothing changes then.
    */
-  stepDown(to: Member | 'best' | null): boolean {
+  stepDown(to: Member | 'best' | null, cause: 'stepDown' | 'overrun' = 'stepDown'): boolean {
     const { leadership, peers, term } = this.#state;
     if (leadership === null) return false;
     const target = to === 'best' ? leadership.replication.mostCaughtUp() : to;
     if (target === null) {
-      this.#state.follow(term, null, 'stepDown');
+      this.#state.follow(term, null, cause);
       return true;
     }
     if (!peers.includes(target)) return false;
     leadership.transferTo(target);
     return true;
+  }
+
+  /** Whether some batch of this leadership is durable on exactly so many members. */
+  appendedOn(members: number): boolean {
+    return this.#state.leadership?.appendedOn(members) ?? false;
   }
 
   /** The replica applied up to this index: released entries up to it may go. */

@@ -30,10 +30,15 @@ export class Replication {
 
   /** The highest index that a majority holds durably, this member's own durable log included. */
   quorumIndex(): number {
-    const held = this.#held;
-    let size = insert(held, 0, this.#state.durability.index);
-    for (const { match } of this.#followers) size = insert(held, size, match);
-    return held[Math.floor((size - 1) / 2)]!;
+    const held = this.#holdings();
+    return held[Math.floor((held.length - 1) / 2)]!;
+  }
+
+  /** The last index that so many members hold durably, and the last that one more does. */
+  heldBy(members: number): { readonly last: number; readonly beyond: number } {
+    const held = this.#holdings();
+    const at = held.length - members;
+    return { last: held[at] ?? 0, beyond: held[at - 1] ?? 0 };
   }
 
   /** What every member holds durably and knows, or may know, as committed. */
@@ -94,6 +99,14 @@ export class Replication {
       if (this.heartbeatDue || this.#owesCommit(progress)) this.#sendHeartbeat(progress);
     }
     this.heartbeatDue = false;
+  }
+
+  /** What each member holds durably, rising. */
+  #holdings(): Float64Array {
+    const held = this.#held;
+    let size = insert(held, 0, this.#state.durability.index);
+    for (const { match } of this.#followers) size = insert(held, size, match);
+    return held;
   }
 
   #isOwed(progress: Progress): boolean {

@@ -109,6 +109,7 @@ export type RoleCause =
   | 'leaderHeard'
   | 'quorumLost'
   | 'stepDown'
+  | 'overrun'
   | 'transferred'
   | 'writeFailed';
 

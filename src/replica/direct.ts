@@ -152,6 +152,10 @@ export class DirectLog implements CommandLog {
     return false;
   }
 
+  appendedOn(members: number): boolean {
+    return members === 1 && this.#commit > 0;
+  }
+
   entry(index: number): Entry | undefined {
     return this.#entries[index - this.#base - 1];
   }

@@ -30,7 +30,10 @@ export interface CommandLog {
   campaign(order: { readonly term: number; readonly deadLeader: Member | null }): boolean;
   /** Sends every peer something that it answers. */
   probe(): void;
-  stepDown(to: Member | 'best' | null): boolean;
+  /** @param cause  what is told of it when nobody is named; default: stepDown */
+  stepDown(to: Member | 'best' | null, cause?: 'stepDown' | 'overrun'): boolean;
+  /** Whether some batch of this leader is durable on exactly so many members, itself counted. */
+  appendedOn(members: number): boolean;
   entry(index: number): Entry | undefined;
   appliedTo(index: number): void;
   ready(): RaftReady;

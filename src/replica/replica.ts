@@ -16,6 +16,7 @@ import { expectedOf, KIND_IDENTITY, recordKind, viewOf } from '../stream/layout.
 import { chainHash, Store } from '../stream/store.js';
 import { DirectLog } from './direct.js';
 import type { CommandLog } from './log.js';
+import { ProposeFaults } from './propose-faults.js';
 import type { Input, Ready, ReplicaEvent, ReplicaStatus } from './types.js';
 
 /** Bounds of one replica; what each bounds is said in base/limits.ts. */
@@ -49,7 +50,15 @@ export interface ReplicaOptions {
 /** What others may look at without a status being made. */
 export type LogView = Pick<
   CommandLog,
-  'role' | 'term' | 'vote' | 'leader' | 'commit' | 'lastIndex' | 'durableIndex' | 'entry'
+  | 'role'
+  | 'term'
+  | 'vote'
+  | 'leader'
+  | 'commit'
+  | 'lastIndex'
+  | 'durableIndex'
+  | 'entry'
+  | 'appendedOn'
 >;
 
 export class Replica {
@@ -65,10 +74,7 @@ export class Replica {
   #stored = 0;
   /** The term in which this member opened its mirror; null while it does not serve. */
   #servingTerm: number | null = null;
-  #failNext = 0;
-  #failPerMillion = 0;
-  readonly #failDraws: Prng;
-  #failCode: 'overrun' | 'writeFailed' = 'overrun';
+  readonly #proposeFaults: ProposeFaults;
   #failed: ErrorData | null = null;
   #commitSeen: number;
   readonly #events = new Pending<ReplicaEvent>();
@@ -92,7 +98,7 @@ export class Replica {
           timers: options.timers,
           limits,
         });
-    this.#failDraws = options.prng.fork('faults');
+    this.#proposeFaults = new ProposeFaults(options.prng.fork('faults'));
     this.#applied = options.journal?.baseIndex ?? 0;
     this.#commitSeen = this.#applied;
     this.#mirror = new Mirror({
@@ -187,10 +193,8 @@ export class Replica {
       case 'configure':
         this.#mirror.configure(input.mirror);
         break;
-      case 'failPropose':
-        this.#failNext = input.count;
-        this.#failPerMillion = input.perMillion ?? 0;
-        this.#failCode = input.code;
+      default:
+        this.#proposeFaults.arm(input);
         break;
     }
     this.#settle();
@@ -247,18 +251,14 @@ export class Replica {
   }
 
   #propose(term: number, batch: Batch): ProposeResult | { accepted: false; code: 'mismatch' } {
-    if (this.#failsNow()) return { accepted: false, code: this.#failCode };
+    const code = this.#proposeFaults.take();
+    if (code !== null) return { accepted: false, code };
+    if (this.#proposeFaults.takeOverrun(this.#log.lastIndex - this.#applied)) {
+      this.#log.stepDown(null, 'overrun');
+      return { accepted: false, code: 'notLeader' };
+    }
     if (this.#direct && !this.#follows(batch)) return { accepted: false, code: 'mismatch' };
     return this.#log.propose(term, batch);
-  }
-
-  #failsNow(): boolean {
-    if (this.#failNext > 0) {
-      this.#failNext--;
-      return true;
-    }
-    const perMillion = this.#failPerMillion;
-    return perMillion > 0 && this.#failDraws.chance('propose', perMillion, 1_000_000);
   }
 
   /**

@@ -37,16 +37,23 @@ export type Input =
   | { readonly type: 'probe' }
   /** Sets or removes the mirror's configuration. */
   | { readonly type: 'configure'; readonly mirror: boolean }
+  | ProposeFault;
+
+/** Faults of what a member proposes. Two of them add up. */
+export type ProposeFault =
+  /** So many are refused, behind those that are to be already. */
+  | { readonly type: 'failPropose'; readonly count: number; readonly code: RefusalCode }
+  /** Each other one is refused by this chance more; less, when it is negative. */
+  | { readonly type: 'failByChance'; readonly perMillion: number; readonly code: RefusalCode }
+  /** None is refused any more, nor the leader overrun. */
+  | { readonly type: 'failNoMore' }
   /**
-   * A fault: the next `count` proposals of this member are refused; with `perMillion`, from here on
-   * each other one by that chance. Both zero: none is.
+   * The next one that finds more than so many entries not applied is refused, and the leader steps
+   * down (upstream: raft.go isLeaderOverrun).
    */
-  | {
-      readonly type: 'failPropose';
-      readonly count: number;
-      readonly perMillion?: number;
-      readonly code: 'overrun' | 'writeFailed';
-    };
+  | { readonly type: 'overrun'; readonly entries: number };
+
+export type RefusalCode = 'overrun' | 'writeFailed';
 
 export type ReplicaEvent =
   | RaftEvent
@@ -109,7 +116,12 @@ export interface HostIo {
 export interface ReplicaView {
   readonly serving: boolean;
   readonly skipsAccepted: number;
-  readonly log: { readonly role: Role; readonly term: number };
+  readonly log: {
+    readonly role: Role;
+    readonly term: number;
+    /** Whether some batch of this leader is durable on exactly so many members, itself counted. */
+    appendedOn(members: number): boolean;
+  };
   /** Messages that this member's store took, skips not counted. */
   readonly stored: number;
 }

@@ -1,7 +1,13 @@
 /** What a fault does, as written -> as planned, each kind with its own parameters. */
 import { usageError } from '../base/errors.js';
 import type { Slot } from '../base/member.js';
-import { parseChance, parseCount, parseDurations, parsePositiveDuration } from '../base/units.js';
+import {
+  parseChance,
+  parseCount,
+  parseDurations,
+  parseFactor,
+  parsePositiveDuration,
+} from '../base/units.js';
 import type { FaultText } from './schema.js';
 import { linkSelection } from './selections.js';
 import type { Dose, FaultAction, FaultKind, LinkTrouble, OriginRange } from './types.js';
@@ -9,6 +15,8 @@ import { nearest } from './words.js';
 
 const FOR_DEFAULT_MS = 500;
 const SLOW_DEFAULT_MS = 5;
+const SLOW_DISK_DEFAULT_MS = 50;
+const CLOCK_FACTORS = { min: 0.1, max: 10 };
 /** An origin made anew is held in memory beside the first one. */
 const RECREATED_MAX = 1_000_000;
 
@@ -18,16 +26,22 @@ const OWNERS = {
   for: [
     'freeze',
     'slow',
+    'slowDisk',
+    'clockRate',
     'partition',
     'link',
     'stallOrigin',
     'failPropose',
+    'refuseOpening',
     'loseDeliveries',
     'repeatDeliveries',
   ],
-  by: ['slow'],
+  by: ['slow', 'slowDisk'],
+  factor: ['clockRate'],
+  restartAfter: ['kill', 'outOfMemory', 'failWrites', 'failSync', 'tornTail'],
+  entries: ['overrun'],
   times: ['failPropose', 'refuseOpening', 'loseDeliveries', 'repeatDeliveries'],
-  rate: ['failPropose', 'loseDeliveries', 'repeatDeliveries'],
+  rate: ['failPropose', 'refuseOpening', 'loseDeliveries', 'repeatDeliveries'],
   code: ['failPropose'],
   between: ['partition', 'link'],
   latency: ['link'],
@@ -56,27 +70,35 @@ export function planAction(source: FaultSource, kind: FaultKind): FaultAction {
   switch (kind) {
     case 'stepDown':
       return { kind, to: successorOf(source) };
-    case 'flap':
+    case 'overrun':
+      return { kind, entries: parseCount(`${where}.entries`, fault.entries ?? 0, { min: 0 }) };
     case 'kill':
     case 'outOfMemory':
     case 'failWrites':
+    case 'failSync':
+    case 'tornTail':
+      return { kind, ...restartOf(source) };
+    case 'flap':
+    case 'wipe':
     case 'dropConsumer':
       return { kind };
     case 'freeze':
     case 'stallOrigin':
       return { kind, forMs: forOf(source) };
-    case 'slow': {
-      const byMs =
-        fault.by === undefined ? SLOW_DEFAULT_MS : parsePositiveDuration(`${where}.by`, fault.by);
-      return { kind, byMs, forMs: forOf(source) };
+    case 'slow':
+      return { kind, byMs: byOf(source, SLOW_DEFAULT_MS), forMs: forOf(source) };
+    case 'slowDisk':
+      return { kind, byMs: byOf(source, SLOW_DISK_DEFAULT_MS), forMs: forOf(source) };
+    case 'clockRate': {
+      const factor = parseFactor(`${where}.factor`, fault.factor, CLOCK_FACTORS);
+      return { kind, factor, forMs: forOf(source) };
     }
     case 'failPropose':
       return { kind, dose: doseOf(source), code: fault.code ?? 'overrun' };
+    case 'refuseOpening':
     case 'loseDeliveries':
     case 'repeatDeliveries':
       return { kind, dose: doseOf(source) };
-    case 'refuseOpening':
-      return { kind, times: timesOf(source) };
     case 'partition': {
       const links = linkSelection(`${where}.partition`, fault.partition!, slots);
       return { kind, links, between: fault.between ?? 'peers', forMs: forOf(source) };
@@ -116,6 +138,15 @@ function successorOf({ where, fault, slots }: FaultSource): Slot | 'best' | null
   if (slots.includes(to)) return to;
   const words = ['best', 'none', ...slots];
   throw usageError(`${where}.to`, to, `one of ${words.join(', ')}${nearest(to, words)}`);
+}
+
+function restartOf({ where, fault }: FaultSource): { readonly restartMs?: number } {
+  if (fault.restartAfter === undefined) return {};
+  return { restartMs: parsePositiveDuration(`${where}.restartAfter`, fault.restartAfter) };
+}
+
+function byOf({ where, fault }: FaultSource, byDefaultMs: number): number {
+  return fault.by === undefined ? byDefaultMs : parsePositiveDuration(`${where}.by`, fault.by);
 }
 
 function forOf({ where, fault }: FaultSource): number {

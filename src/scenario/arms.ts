@@ -34,6 +34,8 @@ export function waitsForState({ trigger }: FaultPlan): boolean {
   return trigger.kind === 'state';
 }
 
+const STATES_OF_LEADER: readonly StateTrigger['kind'][] = ['skipped', 'appended', 'phase'];
+
 export class Arms {
   readonly #slot: Slot;
   readonly #budget: FaultBudget;
@@ -85,13 +87,20 @@ export function stateText(state: StateTrigger): string {
       return `term >= ${state.term}`;
     case 'role':
       return `role = ${state.role}`;
+    case 'appended':
+      return `appended on ${state.on} of ${state.of}`;
+    case 'phase':
+      return `phase = ${state.phase}`;
   }
 }
 
-/** Skips are the leader's to count, whoever the target is; so is all that has no target. */
+/**
+ * Skips and who holds a batch are the leader's to count, whoever the target is; so is all that has
+ * no target, and the phases of a leader.
+ */
 function isLeaders({ target, trigger }: FaultPlan): boolean {
-  const isOfSkips = trigger.kind === 'state' && trigger.state.kind === 'skipped';
-  return isOfSkips || target === null || target.kind === 'leader';
+  const isOfLeader = trigger.kind === 'state' && STATES_OF_LEADER.includes(trigger.state.kind);
+  return isOfLeader || target === null || target.kind === 'leader';
 }
 
 function mayMeet(fault: FaultPlan, slot: Slot): boolean {
@@ -99,6 +108,8 @@ function mayMeet(fault: FaultPlan, slot: Slot): boolean {
 }
 
 function watches(fault: FaultPlan, slot: Slot, view: ReplicaView): boolean {
+  const { trigger } = fault;
+  if (trigger.kind === 'state' && trigger.state.kind === 'phase') return isInNoop(view);
   if (isLeaders(fault)) return view.serving;
   switch (fault.target!.kind) {
     case 'follower':
@@ -135,6 +146,10 @@ function progressOf(state: StateTrigger, view: ReplicaView): number {
       return view.log.term;
     case 'role':
       return roleMet(state.role, view.log.role) ? 1 : 0;
+    case 'appended':
+      return view.log.appendedOn(state.on) ? 1 : 0;
+    case 'phase':
+      return 1;
   }
 }
 
@@ -147,8 +162,15 @@ function reached(state: StateTrigger, view: ReplicaView): boolean {
     case 'term':
       return progress >= state.term;
     case 'role':
+    case 'appended':
+    case 'phase':
       return progress === 1;
   }
+}
+
+/** Elected with something to lose, and its mirror not opened yet. */
+function isInNoop({ log, serving, stored }: ReplicaView): boolean {
+  return log.role === 'leader' && !serving && stored > 0;
 }
 
 function roleMet(wanted: 'leader' | 'candidate' | 'follower', role: Role): boolean {

@@ -15,9 +15,29 @@ export function breaksMember({ kind }: FaultAction): boolean {
   return kind === 'freeze' || endsMember(kind);
 }
 
-/** Whether a fault takes its member away for good. */
+const ENDINGS: readonly FaultAction['kind'][] = [
+  'kill',
+  'outOfMemory',
+  'failWrites',
+  'failSync',
+  'tornTail',
+  'wipe',
+];
+
+/** Whether a fault ends its member: for good, unless it comes back. */
 export function endsMember(kind: FaultAction['kind']): boolean {
-  return kind === 'kill' || kind === 'outOfMemory' || kind === 'failWrites';
+  return ENDINGS.includes(kind);
+}
+
+/** How long after its end a member comes back from its journal; null: it stays down. */
+export function restartMsOf(action: FaultAction): number | null {
+  return ('restartMs' in action ? action.restartMs : undefined) ?? null;
+}
+
+/** How long a fault lasts; 0 for one that strikes at once or counts what it strikes. */
+export function durationMs(action: FaultAction): number {
+  if ('forMs' in action) return action.forMs;
+  return 'dose' in action && 'forMs' in action.dose ? action.dose.forMs : 0;
 }
 
 /** Faults that a run takes beyond those of its plan. */

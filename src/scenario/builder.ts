@@ -4,9 +4,9 @@
  * and which parameters go with it, `planScenario` checks the rest.
  */
 import type { ParameterOf } from './actions.js';
-import type { LeadingKind } from './faults.js';
 import { FAULT_KINDS, type FaultText, type Scenario } from './schema.js';
 import type { LeadingText, LinksText, MemberText } from './selections.js';
+import type { LeadingKind } from './target.js';
 import type { FaultKind, LinkAction, MemberAction } from './types.js';
 
 type Given<P extends keyof FaultText> = NonNullable<FaultText[P]>;

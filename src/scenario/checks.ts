@@ -2,7 +2,7 @@
 import { usageError } from '../base/errors.js';
 import { formatDuration } from '../base/units.js';
 import { DRIVERS } from './schema.js';
-import { endsMember } from './budget.js';
+import { breaksMember, endsMember, restartMsOf } from './budget.js';
 import type {
   ContentChange,
   DriverName,
@@ -135,20 +135,21 @@ export function checkBudget(faults: readonly FaultPlan[], replicas: number): voi
   const tolerated = Math.floor((replicas - 1) / 2);
   for (const driver of DRIVERS) {
     const here = faultsOn(faults, driver);
-    const frozen = here.some(({ action }) => action.kind === 'freeze') ? 1 : 0;
-    const broken = Math.max(killsOf(here), frozen);
+    const away = here.find(({ action }) => breaksMember(action));
+    const broken = Math.max(killsOf(here), away === undefined ? 0 : 1);
     if (broken <= tolerated) continue;
-    const found = `${killsOf(here) === broken ? 'kill' : 'freeze'} ${broken} of ${replicas}`;
+    const word = killsOf(here) === broken ? 'kill' : away!.action.kind;
+    const found = `${word} ${broken} of ${replicas}`;
     throw usageError('faults', found, `within the ${tolerated} tolerated; beyondQuorum lifts that`);
   }
 }
 
-/** The least number of members that these faults kill, if all of them strike. */
+/** The least number of members that these faults kill for good, if all of them strike. */
 function killsOf(faults: readonly FaultPlan[]): number {
   const slots = new Set<string>();
   let byRole = 0;
   for (const { action, target } of faults) {
-    if (!endsMember(action.kind)) continue;
+    if (!endsMember(action.kind) || restartMsOf(action) !== null) continue;
     if (target?.kind === 'slot') slots.add(target.slot);
     else byRole++;
   }

@@ -47,12 +47,13 @@ export type ClusterEvent =
       readonly atMs: number;
       readonly byMs: number;
     }
-  /** A member ended; `fault` says whether a fault of the scenario did it. */
+  /** A member ended; `fault` says whether a fault of the scenario did it, `by` which one. */
   | {
       readonly kind: 'exit';
       readonly slot: Slot;
       readonly atMs: number;
       readonly fault: boolean;
+      readonly by?: string;
       readonly reason: string;
     }
   /** A property that a driver checks while it runs does not hold. */
@@ -93,6 +94,7 @@ export function cannotAlone(action: FaultAction, { replicas }: Plan): string | n
   switch (action.kind) {
     case 'stepDown':
     case 'flap':
+    case 'overrun':
       return 'a cluster of one has no raft and nobody to hand over to';
     case 'partition':
     case 'link':

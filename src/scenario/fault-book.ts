@@ -4,9 +4,11 @@ import type { Silence } from '../verdict/stall.js';
 import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
 import type { FaultStatus, FaultSummary, OriginStrikes, Reason } from '../verdict/types.js';
 import { stateText } from './arms.js';
+import { durationMs, restartMsOf } from './budget.js';
 import type { Driver, FaultEvent } from './driver.js';
 import { selectionText, targetWord } from './links.js';
-import type { FaultAction, FaultKind, FaultPlan, Plan, Trigger } from './types.js';
+import { unreachable } from './triggers.js';
+import type { FaultKind, FaultPlan, Plan, Trigger } from './types.js';
 
 interface FaultRecord {
   readonly fault: FaultPlan;
@@ -24,8 +26,10 @@ interface FaultRecord {
   decidedMs: number | null;
   reason: string | null;
   recovery: Recovery | null;
-  /** Proposals of its target that were refused since it was armed. */
-  refused: number;
+  /** What waits to be met: whether it was. Of the origin's faults, the origin knows. */
+  isMet: boolean;
+  /** It ended its member, and did not bring it back. */
+  isAway: boolean;
 }
 
 /** A flap is one only if the member that was deposed is the next one elected (case B1). */
@@ -62,7 +66,7 @@ export class FaultBook {
    * @param sinceMs  when it was added to a run that goes on; null: it is one of the plan's
    */
   add(fault: FaultPlan, sinceMs: number | null): number {
-    const cannot = this.#driver.cannot(fault.action, this.#plan);
+    const cannot = unreachable(fault.trigger) ?? this.#driver.cannot(fault.action, this.#plan);
     const record: FaultRecord = {
       fault,
       sinceMs,
@@ -74,7 +78,8 @@ export class FaultBook {
       decidedMs: cannot === null ? null : (sinceMs ?? Number.NEGATIVE_INFINITY),
       reason: cannot,
       recovery: null,
-      refused: 0,
+      isMet: false,
+      isAway: false,
     };
     this.#byId.set(fault.id, record);
     return this.#faults.push(record) - 1;
@@ -82,10 +87,7 @@ export class FaultBook {
 
   event(event: FaultEvent): void {
     const record = this.#record(event.id);
-    if (event.state === 'healed') {
-      if (record.recovery !== null) this.#recovery.healed(record.recovery);
-      return;
-    }
+    if (event.state === 'healed') return this.#healed(record, event);
     record.status = event.state;
     record.target = event.slot;
     record.links = event.links?.text ?? null;
@@ -109,7 +111,14 @@ export class FaultBook {
     for (const record of this.#faults) {
       const { action } = record.fault;
       if (action.kind !== 'failPropose' || action.code !== code || record.atMs === null) continue;
-      if (record.target === slot && record.atMs <= atMs) record.refused++;
+      if (record.target === slot && record.atMs <= atMs) record.isMet = true;
+    }
+  }
+
+  /** This leader stepped down because it was overrun. */
+  overrun(slot: Slot): void {
+    for (const record of this.#faults) {
+      if (record.fault.action.kind === 'overrun' && record.target === slot) record.isMet = true;
     }
   }
 
@@ -137,8 +146,13 @@ export class FaultBook {
     this.#recovery.progress(slot, atMs, last);
   }
 
-  gone(slot: Slot): void {
+  /** @param by  the fault that ended this member; not given: none of the run's did */
+  gone(slot: Slot, by?: string): void {
     this.#recovery.gone(slot);
+    if (by === undefined) return;
+    const record = this.#record(by);
+    record.isMet = true;
+    record.isAway = true;
   }
 
   /** Its target did not exist when its time came, nor for as long as it was waited for. */
@@ -188,6 +202,11 @@ export class FaultBook {
       if (trigger.kind === 'state') return isDue;
       return trigger.kind === 'time' || startedAt(this.#record(trigger.fault), trigger) !== null;
     });
+  }
+
+  /** Whether a member that a fault ended is still to come back. */
+  awaitsReturn(): boolean {
+    return this.#faults.some(({ fault, isAway }) => isAway && restartMsOf(fault.action) !== null);
   }
 
   /** When the last fault that lasts for a while, of those in force, is over by its own time. */
@@ -260,16 +279,27 @@ export class FaultBook {
     return summaryOf(this.#record(id), zeroMs);
   }
 
+  #healed(record: FaultRecord, { slot }: FaultEvent): void {
+    if (record.recovery !== null) this.#recovery.healed(record.recovery);
+    if (!record.isAway) return;
+    record.isAway = false;
+    if (slot !== null) this.#recovery.returned(slot);
+  }
+
   #record(id: string): FaultRecord {
     return this.#byId.get(id)!;
   }
 }
 
 /** Whether a fault that waits for traffic met some; all others strike as they are installed. */
-function hasMet({ fault, refused }: FaultRecord, strikes: OriginStrikes | undefined): boolean {
+function hasMet({ fault, isMet }: FaultRecord, strikes: OriginStrikes | undefined): boolean {
   switch (fault.action.kind) {
     case 'failPropose':
-      return refused > 0;
+    case 'overrun':
+    case 'failWrites':
+    case 'failSync':
+    case 'tornTail':
+      return isMet;
     case 'refuseOpening':
       return strikes === undefined || strikes.refused > 0;
     case 'loseDeliveries':
@@ -301,12 +331,6 @@ function startedAt(
   { settled }: Extract<Trigger, { kind: 'after' }>,
 ): number | null {
   return settled ? decidedMs : atMs;
-}
-
-/** How long a fault lasts; 0 for one that strikes at once or counts what it strikes. */
-function durationMs(action: FaultAction): number {
-  if ('forMs' in action) return action.forMs;
-  return 'dose' in action && 'forMs' in action.dose ? action.dose.forMs : 0;
 }
 
 function unmet(trigger: Trigger, seen: number, inTime: boolean): string {

@@ -4,25 +4,9 @@ import type { Slot } from '../base/member.js';
 import { planAction } from './actions.js';
 import { FAULT_KINDS, type FaultText } from './schema.js';
 import { leadingTarget, memberTarget } from './selections.js';
+import { isMemberKind, MEMBER_KINDS } from './target.js';
 import { planTriggers } from './triggers.js';
-import type { FaultKind, FaultPlan, MemberAction, Target } from './types.js';
-
-/** Kinds that strike one member, and whether that one has to lead. */
-const MEMBER_KINDS = {
-  stepDown: 'leading',
-  flap: 'leading',
-  failPropose: 'leading',
-  kill: 'any',
-  outOfMemory: 'any',
-  failWrites: 'any',
-  freeze: 'any',
-  slow: 'any',
-} as const satisfies Readonly<Record<MemberAction['kind'], 'leading' | 'any'>>;
-
-/** Kinds that only a leader can suffer. */
-export type LeadingKind = {
-  [K in MemberAction['kind']]: (typeof MEMBER_KINDS)[K] extends 'leading' ? K : never;
-}[MemberAction['kind']];
+import type { FaultKind, FaultPlan, Target } from './types.js';
 
 /**
  * One fault as written; more than one plan when it strikes repeatedly, named `id`, `id#2`, `id#3`.
@@ -68,8 +52,4 @@ function targetOf(
   if (!isMemberKind(kind)) return null;
   const read = MEMBER_KINDS[kind] === 'leading' ? leadingTarget : memberTarget;
   return read(`${where}.${kind}`, fault[kind]!, slots);
-}
-
-function isMemberKind(kind: FaultKind): kind is MemberAction['kind'] {
-  return Object.hasOwn(MEMBER_KINDS, kind);
 }

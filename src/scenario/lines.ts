@@ -98,10 +98,16 @@ function natsGapsOf(text: string): NonNullable<Scenario['origin']['natsGaps']> {
   throw new LockstepError('usage', `--origin nats-gaps: FILE,info=FILE is required: ${why}`);
 }
 
-/** `skipped:10000` -> the mapping of a scenario file. Which states there are, its schema says. */
-function stateOf(value: string): Readonly<Record<string, string>> {
+/**
+ * `skipped:10000`, `appended:2/3` -> the mapping of a scenario file. Which states there are, its
+ * schema says.
+ */
+function stateOf(value: string): Readonly<Record<string, unknown>> {
   const [state = '', limit, ...more] = value.split(':');
-  if (limit !== undefined && more.length === 0) return { [state]: limit };
+  if (limit !== undefined && more.length === 0) {
+    const [on, of, ...further] = limit.split('/');
+    return { [state]: of === undefined || further.length > 0 ? limit : { on, of } };
+  }
   throw usageError('--fault when', value, 'STATE:VALUE, such as skipped:10000');
 }
 

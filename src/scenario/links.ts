@@ -3,6 +3,7 @@
  * by their position; the origin's position is the number of members.
  */
 import type { Slot } from '../base/member.js';
+import { bridgeShift, cutsOfShape, type Shape } from './shapes.js';
 import type { LinkAction, LinkSelection, Target } from './types.js';
 
 /** One direction. */
@@ -40,9 +41,11 @@ export interface Standing {
 
 /** Null: a member that it names does not exist at this moment. */
 export function touchedLinks(action: LinkAction, standing: Standing): TouchedLinks | null {
-  const sides = sidesOf(action.links, standing);
+  if (action.links.kind === 'shape') return touchedByShape(action, action.links, standing);
+  const selection = action.links;
+  const sides = sidesOf(selection, standing);
   if (sides === null) return null;
-  const { between, links: selection } = action;
+  const { between } = action;
   const way = selection.kind === 'isolate' ? selection.way : 'both';
   const greatest = sides.reduce((best, side) => (side.length > best.length ? side : best));
   const apart = sides.filter((side) => side !== greatest).flat();
@@ -64,6 +67,55 @@ export function touchedLinks(action: LinkAction, standing: Standing): TouchedLin
   };
 }
 
+/**
+ * A shape sets nobody apart by itself: who leads sees a majority wherever it stands, and those that
+ * it does not see owe nothing meanwhile. So many more may not be taken away.
+ */
+function touchedByShape(
+  action: LinkAction,
+  { shape, who }: Extract<LinkSelection, { kind: 'shape' }>,
+  { slots, leader, positionOf }: Standing,
+): TouchedLinks | null {
+  const members = slots.length;
+  const bridge = who === null ? null : positionOf(who);
+  if (who !== null && bridge === null) return null;
+  const cuts = cutsOfShape(shape, members, bridge === null ? 0 : bridgeShift(bridge, members));
+  const unseenBy = (at: number): number[] => cuts.flatMap(([from, to]) => (from === at ? to : []));
+  const everyone = slots.map((_, at) => at);
+  const weak = everyone.filter((at) => (members - unseenBy(at).length) * 2 <= members);
+  const inTrouble = everyone.filter((at) => unseenBy(at).length > 0);
+  const isCutOff = action.kind === 'partition' && action.between !== 'origin';
+  const links = [
+    ...(action.between === 'origin' ? [] : cuts.map(([from, to]) => ({ from, to }))),
+    ...(action.between === 'peers' ? [] : withOrigin(inTrouble, members, 'both')),
+  ];
+  const apart = weak.length > 0 ? weak : unseenMost(everyone, unseenBy, leader ?? 0);
+  return {
+    links,
+    apart: isCutOff ? apart : [],
+    parted: {
+      text: shapeText(shape, bridge === null ? null : slots[bridge]!),
+      outvoted: isCutOff ? weak.map((at) => slots[at]!) : [],
+    },
+  };
+}
+
+/** As many as whoever sees least does not see: those that the leader does not, then others. */
+function unseenMost(
+  everyone: readonly number[],
+  unseenBy: (at: number) => readonly number[],
+  leader: number,
+): number[] {
+  const most = Math.max(...everyone.map((at) => unseenBy(at).length));
+  const unseen = unseenBy(leader);
+  const others = everyone.filter((at) => at !== leader && !unseen.includes(at));
+  return [...unseen, ...others].slice(0, most);
+}
+
+function shapeText(shape: Shape, bridge: Slot | null): string {
+  return bridge === null ? shape : `${shape}:${bridge}`;
+}
+
 /** A selection as it is written: what is known before anybody stands for a role. */
 export function selectionText(selection: LinkSelection): string {
   switch (selection.kind) {
@@ -75,6 +127,8 @@ export function selectionText(selection: LinkSelection): string {
       const word = selection.way === 'both' ? 'isolate' : selection.way;
       return `${word}:${targetWord(selection.who)}`;
     }
+    case 'shape':
+      return shapeText(selection.shape, selection.who === null ? null : targetWord(selection.who));
     case 'minority':
       return `minority:${selection.withLeader ? 'with' : 'without'}-leader`;
   }
@@ -122,11 +176,15 @@ function partedText(
 
 /** Whether a selection names nobody that the serving member would have to ask others for. */
 export function isKnownToLeader({ links }: LinkAction): boolean {
-  return links.kind !== 'isolate' || links.who.kind === 'leader' || links.who.kind === 'slot';
+  const who = links.kind === 'isolate' || links.kind === 'shape' ? links.who : null;
+  return who === null || who.kind === 'leader' || who.kind === 'slot';
 }
 
 /** Sides with nothing between them. Of an isolated member its own side comes first. */
-function sidesOf(selection: LinkSelection, standing: Standing): number[][] | null {
+function sidesOf(
+  selection: Exclude<LinkSelection, { kind: 'shape' }>,
+  standing: Standing,
+): number[][] | null {
   const everyone = standing.slots.map((_, at) => at);
   switch (selection.kind) {
     case 'all':

@@ -1,5 +1,6 @@
 /** What is known of a run while it goes on and at its end: events in, reasons and summary out. */
 import type { Slot } from '../base/member.js';
+import type { ReplicaEvent } from '../replica/types.js';
 import type { Judgement } from '../verdict/judge.js';
 import type { StreamState } from '../stream/types.js';
 import { silentMs, StallClock, type Stall } from '../verdict/stall.js';
@@ -33,7 +34,12 @@ export class RunRecord {
   #endedMs: number | null = null;
   #originLast = 0;
   #originMessages = 0;
-  #condition: { readonly condition: string; readonly reason: string } | null = null;
+  /** What stopped the mirror of whoever leads; null: it goes on. */
+  #condition: {
+    readonly slot: Slot;
+    readonly condition: string;
+    readonly reason: string;
+  } | null = null;
   #stall: Stall = { ms: 0, fromMs: null };
 
   constructor(plan: Plan, driver: Driver) {
@@ -74,7 +80,8 @@ export class RunRecord {
         return;
       case 'exit':
         this.#last.delete(event.slot);
-        this.faults.gone(event.slot);
+        this.faults.gone(event.slot, event.by);
+        if (this.#condition?.slot === event.slot) this.#condition = null;
         return this.#timeline.exit(event.slot, event.atMs, event.reason);
       case 'violation':
         this.#violations.push(event);
@@ -238,8 +245,19 @@ export class RunRecord {
     if (event.kind === 'propose' && event.refused !== null) {
       this.faults.refused(slot, atMs, event.refused.code);
     }
-    if (event.kind === 'role' && event.role === 'leader') this.faults.leader(slot, atMs);
-    if (event.kind === 'condition' && event.condition !== 'running') this.#condition = event;
+    if (event.kind === 'role') this.#roleEvent(slot, atMs, event);
+    if (event.kind === 'condition') {
+      const { condition, reason } = event;
+      this.#condition = condition === 'running' ? null : { slot, condition, reason };
+    }
+  }
+
+  /** What stopped the mirror of the leader before may not stop that of the next one. */
+  #roleEvent(slot: Slot, atMs: number, { role, cause }: ReplicaEvent & { kind: 'role' }): void {
+    if (cause === 'overrun') this.faults.overrun(slot);
+    if (role !== 'leader') return;
+    this.faults.leader(slot, atMs);
+    this.#condition = null;
   }
 
   #faultEvent(event: FaultEvent): void {

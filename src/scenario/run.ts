@@ -103,6 +103,8 @@ export class Run {
   /** One more fault. Its fate is told like that of the plan's own. */
   async add(fault: FaultPlan): Promise<void> {
     const at = this.#record.faults.add(fault, this.#cluster.now());
+    // What the driver cannot do is disarmed before anybody could meet its state.
+    if (this.#record.faults.isDecided(fault.id)) this.#cluster.disarm(at);
     await this.#cluster.add(fault);
     if (this.#record.faults.isDecided(fault.id)) this.#cluster.disarm(at);
   }
@@ -157,7 +159,9 @@ export class Run {
   #isOver(): boolean {
     if (this.#mustStop()) return true;
     if (this.#isAtRest()) {
-      return this.#injecting.size === 0 && !this.#record.faults.awaitsTime(this.#begun);
+      const { faults } = this.#record;
+      if (faults.awaitsReturn() || faults.awaitsTime(this.#begun)) return false;
+      return this.#injecting.size === 0;
     }
     const living = this.#cluster.living();
     const { last } = this.#cluster.origin;

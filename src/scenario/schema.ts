@@ -11,12 +11,18 @@ export const DRIVERS = ['threads', 'sim', 'nats'] as const satisfies readonly Dr
 export const FAULT_KINDS = [
   'stepDown',
   'flap',
+  'overrun',
+  'failPropose',
   'kill',
   'outOfMemory',
   'failWrites',
+  'failSync',
+  'tornTail',
+  'wipe',
   'freeze',
   'slow',
-  'failPropose',
+  'slowDisk',
+  'clockRate',
   'partition',
   'link',
   'dropConsumer',
@@ -103,6 +109,20 @@ const state = z
     applied: count.optional().describe('at least so many messages applied by the target'),
     term: count.optional().describe('this term or a later one'),
     role: z.enum(['leader', 'candidate', 'follower']).optional(),
+    appended: z
+      .strictObject({
+        on: count.describe('so many members, the leader among them'),
+        of: count.describe('how many there are: the replicas'),
+      })
+      .optional()
+      .describe('some batch of the leader is durable on exactly so many members'),
+    phase: z
+      .enum(['noop', 'snapshot'])
+      .optional()
+      .describe(
+        'noop: elected, with messages applied before, and its own no-op is not applied yet; ' +
+          'snapshot: one is under way',
+      ),
   })
   .describe('exactly one state of the target');
 
@@ -113,7 +133,7 @@ const member = text.describe(
 const ofOrigin = z.union([z.literal(true), z.literal('origin')]);
 const links = z.union(
   [text, z.array(z.array(text))],
-  'isolate:…, minority:…, sides such as r1+r2/r3, or all',
+  'isolate:…, minority:…, ring, bridge, spurs, sides such as r1+r2/r3, or all',
 );
 
 const fault = z
@@ -121,17 +141,30 @@ const fault = z
     id: text.optional().describe('a name for other faults to refer to'),
     stepDown: leading.optional(),
     flap: leading.optional().describe('target; deposed, and the same member is elected again'),
+    overrun: leading
+      .optional()
+      .describe('target; too much of it is not applied: it steps down and names nobody'),
+    failPropose: leading.optional(),
     kill: member.optional(),
     outOfMemory: member.optional().describe('target; ended by its own memory'),
     failWrites: member.optional().describe('target; its next write fails and ends it'),
+    failSync: member
+      .optional()
+      .describe('target; its next sync fails and ends it: what was written may be there'),
+    tornTail: member
+      .optional()
+      .describe('target; ended in the middle of its next write, of which a part is left'),
+    wipe: member.optional().describe('target; ended, its disk lost'),
     freeze: member.optional(),
     slow: member.optional().describe('target; each turn of its host takes longer'),
-    failPropose: leading.optional(),
+    slowDisk: member.optional().describe('target; each of its writes takes longer'),
+    clockRate: member.optional().describe('target; its clock runs faster or slower'),
     partition: links
       .optional()
       .describe(
         'links that carry nothing: isolate:TARGET; from:TARGET or to:TARGET (one way); ' +
-          'minority:with-leader or minority:without-leader; sides, r1+r2/r3; or all',
+          'minority:with-leader or minority:without-leader; ring, bridge, bridge:TARGET or ' +
+          'spurs; sides, r1+r2/r3; or all',
       ),
     link: links.optional().describe('links in trouble, in the words of partition'),
     dropConsumer: ofOrigin.optional().describe('the origin forgets the mirror'),
@@ -152,14 +185,34 @@ const fault = z
     to: text.optional().describe('stepDown: best (default), none, or a slot'),
     for: duration
       .optional()
-      .describe('freeze, slow, partition, link, stallOrigin, or with rate; default 500ms'),
-    by: duration.optional().describe('slow: by how much; default 5ms'),
+      .describe(
+        'freeze, slow, slowDisk, clockRate, partition, link, stallOrigin, or with rate; ' +
+          'default 500ms',
+      ),
+    by: duration
+      .optional()
+      .describe('slow, slowDisk: by how much; default 5ms of a turn, 50ms of a write'),
+    factor: z
+      .union([z.number(), line], 'a factor')
+      .optional()
+      .describe('clockRate: so many times as fast, from 0.1 to 10'),
+    restartAfter: duration
+      .optional()
+      .describe(
+        'kill, outOfMemory, failWrites, failSync, tornTail: back from its journal so long after ' +
+          'its end; default: it stays down',
+      ),
+    entries: count
+      .optional()
+      .describe('overrun: how many may be proposed and not applied; default 0'),
     times: count
       .optional()
       .describe('proposals, requests or deliveries that fail; default 1; or else: rate'),
     rate: chance
       .optional()
-      .describe('failPropose, loseDeliveries, repeatDeliveries: by this chance, meanwhile'),
+      .describe(
+        'failPropose, refuseOpening, loseDeliveries, repeatDeliveries: by this chance, meanwhile',
+      ),
     code: z.enum(['overrun', 'writeFailed']).optional().describe('failPropose: default overrun'),
     between: z
       .enum(['peers', 'origin', 'all'])

@@ -1,6 +1,7 @@
 /** Whom and what a fault means, as written -> as planned. */
 import { usageError } from '../base/errors.js';
 import type { Slot } from '../base/member.js';
+import { SHAPE_MEMBERS_MIN } from './shapes.js';
 import type { LinkSelection, Target } from './types.js';
 import { nearest } from './words.js';
 
@@ -15,10 +16,13 @@ const MEMBERS = {
   any: { kind: 'any' },
 } as const satisfies Words<Target>;
 const WAYS = { isolate: 'both', from: 'from', to: 'to' } as const;
-const SELECTIONS = ['isolate:TARGET', 'from:TARGET', 'to:TARGET'];
+const SELECTIONS = ['isolate:TARGET', 'from:TARGET', 'to:TARGET', 'bridge:TARGET'];
 const WHOLE = {
   'minority:with-leader': { kind: 'minority', withLeader: true },
   'minority:without-leader': { kind: 'minority', withLeader: false },
+  ring: { kind: 'shape', shape: 'ring', who: null },
+  bridge: { kind: 'shape', shape: 'bridge', who: null },
+  spurs: { kind: 'shape', shape: 'spurs', who: null },
   all: { kind: 'all' },
 } as const satisfies Words<LinkSelection>;
 
@@ -28,7 +32,7 @@ export type MemberText = keyof typeof MEMBERS | SlotText;
 /** Links as written. */
 export type LinksText =
   | keyof typeof WHOLE
-  | `${keyof typeof WAYS}:${MemberText}`
+  | `${keyof typeof WAYS | 'bridge'}:${MemberText}`
   | `${SlotText}${string}/${SlotText}${string}`
   | SlotText[][];
 type SlotText = `r${number}`;
@@ -66,17 +70,37 @@ export function linkSelection(
     const sides = raw.split('/').map((side) => side.split('+'));
     return sidesOf(where, sides, slots);
   }
-  if (Object.hasOwn(WHOLE, raw)) return WHOLE[raw as keyof typeof WHOLE];
+  if (Object.hasOwn(WHOLE, raw)) {
+    return fitting(where, raw, WHOLE[raw as keyof typeof WHOLE], slots);
+  }
   const [word = '', ...rest] = raw.split(':');
   if (Object.hasOwn(WAYS, word) && rest.length > 0) {
     const who = memberTarget(where, rest.join(':'), slots);
     return { kind: 'isolate', who, way: WAYS[word as keyof typeof WAYS] };
   }
+  if (word === 'bridge' && rest.length > 0) {
+    const who = memberTarget(where, rest.join(':'), slots);
+    return fitting(where, raw, { kind: 'shape', shape: 'bridge', who }, slots);
+  }
   const sides = `sides such as ${slots.slice(0, 2).join('/')}`;
   const behind = rest.length === 0 ? ':TARGET' : `:${rest.join(':')}`;
-  const meant = [...Object.keys(WAYS).map((way) => `${way}${behind}`), ...Object.keys(WHOLE)];
+  const ways = [...Object.keys(WAYS), 'bridge'].map((way) => `${way}${behind}`);
+  const meant = [...ways, ...Object.keys(WHOLE)];
   const words = [...SELECTIONS, ...Object.keys(WHOLE), sides];
   throw usageError(where, raw, `one of ${words.join(', ')}${nearest(raw, meant)}`);
+}
+
+/** A shape needs so many members to cut anything. */
+function fitting(
+  where: string,
+  raw: string,
+  selection: LinkSelection,
+  slots: readonly Slot[],
+): LinkSelection {
+  if (selection.kind !== 'shape') return selection;
+  const least = SHAPE_MEMBERS_MIN[selection.shape];
+  if (slots.length >= least) return selection;
+  throw usageError(where, raw, `possible with ${slots.length} replicas: it takes ${least}`);
 }
 
 function sidesOf(

@@ -1,6 +1,41 @@
 /** Whom a fault means, resolved when it fires; the same words on every driver. */
 import type { Member, Slot } from '../base/member.js';
-import type { FaultAction, MemberAction, Target } from './types.js';
+import type { FaultAction, FaultKind, LinkAction, MemberAction, Target } from './types.js';
+
+/** Kinds that strike one member, and whether that one has to lead. */
+export const MEMBER_KINDS = {
+  stepDown: 'leading',
+  flap: 'leading',
+  overrun: 'leading',
+  failPropose: 'leading',
+  kill: 'any',
+  outOfMemory: 'any',
+  failWrites: 'any',
+  failSync: 'any',
+  tornTail: 'any',
+  wipe: 'any',
+  freeze: 'any',
+  slow: 'any',
+  slowDisk: 'any',
+  clockRate: 'any',
+} as const satisfies Readonly<Record<MemberAction['kind'], 'leading' | 'any'>>;
+
+/** Kinds that only a leader can suffer. */
+export type LeadingKind = {
+  [K in MemberAction['kind']]: (typeof MEMBER_KINDS)[K] extends 'leading' ? K : never;
+}[MemberAction['kind']];
+
+export function isMemberKind(kind: FaultKind): kind is MemberAction['kind'] {
+  return Object.hasOwn(MEMBER_KINDS, kind);
+}
+
+export function isMemberAction(action: FaultAction): action is MemberAction {
+  return isMemberKind(action.kind);
+}
+
+export function isLinkAction(action: FaultAction): action is LinkAction {
+  return action.kind === 'partition' || action.kind === 'link';
+}
 
 /** The members that live at this moment, as a driver knows them, by slot. */
 export interface LivingMembers<T extends { readonly slot: Slot }> {
@@ -50,7 +85,7 @@ export function resolveStruck<T extends { readonly slot: Slot }>(
 
 /** Whether a fault can be suffered by who leads, and by nobody else. */
 export function isOfLeaders(kind: MemberAction['kind']): boolean {
-  return kind === 'stepDown' || kind === 'flap' || kind === 'failPropose';
+  return MEMBER_KINDS[kind] === 'leading';
 }
 
 /** Of two that hold the same, the first by slot. */

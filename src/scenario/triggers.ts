@@ -7,6 +7,7 @@ import type { FaultText } from './schema.js';
 import type { StateTrigger, Trigger } from './types.js';
 
 const WITHIN_DEFAULT_MS = 30_000;
+const STATES = ['skipped', 'applied', 'term', 'role', 'appended', 'phase'] as const;
 /** Each stroke is a fault of its own in the report. */
 const REPEATS_MAX = 1_000;
 
@@ -48,7 +49,7 @@ function strokesOf({ where, fault }: FaultSource): number {
   return parseCount(`${where}.repeat`, fault.repeat, { min: 2, max: REPEATS_MAX });
 }
 
-function firstOf({ where, fault }: FaultSource, prng: Prng): Trigger {
+function firstOf({ where, fault, slots }: FaultSource, prng: Prng): Trigger {
   const given = (['at', 'when', 'after'] as const).filter((known) => fault[known] !== undefined);
   if (given.length !== 1) {
     const found = given.length === 0 ? 'no trigger' : given.join(' and ');
@@ -71,7 +72,8 @@ function firstOf({ where, fault }: FaultSource, prng: Prng): Trigger {
     fault.within === undefined
       ? WITHIN_DEFAULT_MS
       : parsePositiveDuration(`${where}.within`, fault.within);
-  return { kind: 'state', state: stateOf(`${where}.when`, fault.when!), withinMs };
+  const state = stateOf(`${where}.when`, fault.when!, slots.length);
+  return { kind: 'state', state, withinMs };
 }
 
 /** Whole microseconds, so that a plan reads the same everywhere. */
@@ -84,16 +86,31 @@ function drawn(
   return prng.between(label, Math.round(minMs * 1_000), Math.round(maxMs * 1_000)) / 1_000;
 }
 
-function stateOf(where: string, when: NonNullable<FaultText['when']>): StateTrigger {
-  const names = (['skipped', 'applied', 'term', 'role'] as const).filter(
-    (known) => when[known] !== undefined,
-  );
+function stateOf(
+  where: string,
+  when: NonNullable<FaultText['when']>,
+  replicas: number,
+): StateTrigger {
+  const names = STATES.filter((known) => when[known] !== undefined);
   const [name, ...others] = names;
   if (name === undefined || others.length > 0) {
     const found = name === undefined ? 'no state' : names.join(' and ');
-    throw usageError(where, found, 'exactly one of skipped, applied, term, role');
+    throw usageError(where, found, `exactly one of ${STATES.join(', ')}`);
   }
   if (name === 'role') return { kind: 'role', role: when.role! };
+  if (name === 'phase') return { kind: 'phase', phase: when.phase! };
+  if (name === 'appended') {
+    const of = parseCount(`${where}.appended.of`, when.appended!.of, { min: 1 });
+    if (of !== replicas) throw usageError(`${where}.appended.of`, of, `the ${replicas} replicas`);
+    const on = parseCount(`${where}.appended.on`, when.appended!.on, { min: 1, max: of });
+    return { kind: 'appended', on, of };
+  }
   const count = parseCount(`${where}.${name}`, when[name], { min: 1 });
   return name === 'term' ? { kind: 'term', term: count } : { kind: name, count };
+}
+
+/** Why a state cannot come about on any driver yet; null: it can. */
+export function unreachable(trigger: Trigger): string | null {
+  if (trigger.kind !== 'state' || trigger.state.kind !== 'phase') return null;
+  return trigger.state.phase === 'snapshot' ? 'comes with snapshots' : null;
 }

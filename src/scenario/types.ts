@@ -6,6 +6,7 @@ import type { Slot } from '../base/member.js';
 import type { SkipEncoding } from '../mirror/types.js';
 import type { SeqRange, StreamState } from '../stream/types.js';
 import type { ConnectionGiven } from './connection.js';
+import type { Shape } from './shapes.js';
 
 export type DriverName = 'threads' | 'sim' | 'nats';
 export type ElectionMode = 'conductor' | 'timers' | 'both';
@@ -63,12 +64,14 @@ export type Target =
  * Links between members that a fault touches. `sides`: every link between two sides, each a list of
  * slots; `minority`: less than half of the members on one side, with the leader or without it;
  * `isolate`: a member and all others, both ways, or only what it sends (`from`) or is sent (`to`);
- * `all`: every link.
+ * `shape`: members do not agree on who is there; `all`: every link.
  */
 export type LinkSelection =
   | { readonly kind: 'sides'; readonly sides: readonly (readonly Slot[])[] }
   | { readonly kind: 'minority'; readonly withLeader: boolean }
   | { readonly kind: 'isolate'; readonly who: Target; readonly way: 'both' | 'from' | 'to' }
+  /** `who`: the member that sees both halves of a bridge; null: the one in the middle. */
+  | { readonly kind: 'shape'; readonly shape: Shape; readonly who: Target | null }
   | { readonly kind: 'all' };
 
 /** Links to other members, to the origin, or both. */
@@ -84,7 +87,16 @@ export type StateTrigger =
   | {
       readonly kind: 'role';
       readonly role: 'leader' | 'candidate' | 'follower';
-    };
+    }
+  /** Some batch of this leader is durable on exactly so many members, itself counted. */
+  | { readonly kind: 'appended'; readonly on: number; readonly of: number }
+  /**
+   * `noop`: it was elected, has applied messages before, and its own no-op is not applied yet;
+   * `snapshot`: a snapshot is under way.
+   */
+  | { readonly kind: 'phase'; readonly phase: Phase };
+
+export type Phase = 'noop' | 'snapshot';
 
 export type Trigger =
   /** Milliseconds since the first delivery. */
@@ -109,16 +121,37 @@ export type Trigger =
 export type Dose =
   { readonly times: number } | { readonly perMillion: number; readonly forMs: number };
 
+/** What ends a member. */
+interface Ending {
+  /** It comes back from its journal so long after its end; not given: it stays down. */
+  readonly restartMs?: number;
+}
+
 /** Faults that strike one member. */
 export type MemberAction =
   | { readonly kind: 'stepDown'; readonly to: Slot | 'best' | null }
   /** Deposed, and the same member is elected again at once (cases B1, B2). */
   | { readonly kind: 'flap' }
-  | { readonly kind: 'kill' }
+  /**
+   * Overrun: once more than so many of its entries are not applied, its next proposal is refused
+   * and it steps down, naming nobody (upstream: raft.go isLeaderOverrun).
+   */
+  | { readonly kind: 'overrun'; readonly entries: number }
+  | (Ending & { readonly kind: 'kill' })
   /** Ended by its own memory: on threads for real, elsewhere as `kill`. */
-  | { readonly kind: 'outOfMemory' }
+  | (Ending & { readonly kind: 'outOfMemory' })
   /** The next write fails: its incarnation is over. */
-  | { readonly kind: 'failWrites' }
+  | (Ending & { readonly kind: 'failWrites' })
+  /** As failWrites, but what was not synced may or may not be there afterwards. */
+  | (Ending & { readonly kind: 'failSync' })
+  /** The power goes in the middle of its next write of entries: a part of it is left. */
+  | (Ending & { readonly kind: 'tornTail' })
+  /** Ended, and its disk lost: it has forgotten its vote and what it acknowledged. */
+  | { readonly kind: 'wipe' }
+  /** Its writes take so much longer. */
+  | { readonly kind: 'slowDisk'; readonly byMs: number; readonly forMs: number }
+  /** Its clock runs so many times as fast; 1 is right. */
+  | { readonly kind: 'clockRate'; readonly factor: number; readonly forMs: number }
   | { readonly kind: 'freeze'; readonly forMs: number }
   /** Every turn of its host takes so much longer. */
   | { readonly kind: 'slow'; readonly byMs: number; readonly forMs: number }
@@ -161,7 +194,7 @@ export type OriginAction =
   /** It forgets the live opening. */
   | { readonly kind: 'dropConsumer' }
   /** The next requests to open are refused. */
-  | { readonly kind: 'refuseOpening'; readonly times: number }
+  | { readonly kind: 'refuseOpening'; readonly dose: Dose }
   /** Deliveries take their numbers and are never sent, or are sent twice. */
   | { readonly kind: 'loseDeliveries'; readonly dose: Dose }
   | { readonly kind: 'repeatDeliveries'; readonly dose: Dose }

@@ -12,7 +12,7 @@ import type { Entry, Persist, RaftJournal } from '../raft/types.js';
 import type { Agenda } from './agenda.js';
 import { copyEntries } from './copies.js';
 import type { JournalView } from './invariants/types.js';
-import { decodeWrite, encodeWrite } from './journal.js';
+import { decodeWrite, encodeWrite, ENTRY_BYTES_MIN } from './journal.js';
 import { SimMemory } from './memory.js';
 
 export interface DiskSpeed {
@@ -38,6 +38,8 @@ export class MemoryDisk implements JournalView {
   speed: DiskSpeed;
   /** What is not complete yet fails, and all that follows: out until the member restarts. */
   failure: DiskFailure | null = null;
+  /** What each write takes longer than it takes anyway. */
+  slowUs = 0;
   readonly #agenda: Agenda;
   readonly #prng: Prng;
   readonly #hasher: Hasher;
@@ -53,6 +55,10 @@ export class MemoryDisk implements JournalView {
   #lastDoneUs = 0;
   #life = 0;
   #torn = 0;
+  /** Told in the middle of the next write of entries: its member dies there. */
+  #tear: (() => void) | null = null;
+  /** The next crash leaves a part of the write that is under way. */
+  #tears = false;
 
   constructor(agenda: Agenda, prng: Prng, speed: DiskSpeed, hasher: Hasher) {
     this.#agenda = agenda;
@@ -102,12 +108,18 @@ export class MemoryDisk implements JournalView {
     }
     this.#underWay.push(write);
     const { writeMinUs, writeMaxUs } = this.speed;
-    const doneUs = fromUs + this.#prng.between('write', writeMinUs, writeMaxUs);
+    const doneUs = fromUs + this.slowUs + this.#prng.between('write', writeMinUs, writeMaxUs);
     this.#lastDoneUs = Math.max(this.#lastDoneUs, doneUs);
     const life = this.#life;
+    if (this.#tear !== null && first !== undefined) this.#tearThis(this.#tear);
     this.#agenda.at(this.#lastDoneUs, () => {
       if (life === this.#life) this.#end(completed);
     });
+  }
+
+  /** The next write of entries is cut off by a crash, which `struck` has to bring about. */
+  tearNext(struck: () => void): void {
+    this.#tear = struck;
   }
 
   /** The member died. */
@@ -119,6 +131,8 @@ export class MemoryDisk implements JournalView {
     this.#issued = this.#entries.map(({ term }) => term);
     this.#lastDoneUs = 0;
     this.failure = null;
+    this.#tear = null;
+    this.#tears = false;
     this.#life++;
   }
 
@@ -145,6 +159,18 @@ export class MemoryDisk implements JournalView {
     completed(write.ticket, null);
   }
 
+  /** Half of the time that is left of it: what came before it is done by then, or is kept whole. */
+  #tearThis(struck: () => void): void {
+    this.#tear = null;
+    const life = this.#life;
+    const { nowUs } = this.#agenda;
+    this.#agenda.at(nowUs + Math.floor((this.#lastDoneUs - nowUs) / 2), () => {
+      if (life !== this.#life) return;
+      this.#tears = true;
+      struck();
+    });
+  }
+
   #keep({ term, vote }: Pick<Persist, 'term' | 'vote'>, entries: readonly Entry[]): void {
     this.#empty = false;
     this.#term = term;
@@ -157,12 +183,24 @@ export class MemoryDisk implements JournalView {
 
   /** A power cut: whole writes, and of the next one bytes up to anywhere or, later, to garbage. */
   #keepPart(unsynced: readonly Persist[]): void {
+    if (this.#tears) return this.#keepTorn(unsynced);
     const whole = this.#prng.below('kept', unsynced.length + 1);
     for (const write of unsynced.slice(0, whole)) this.#keep(write, write.entries);
     const next = unsynced[whole];
     if (next === undefined || !this.#prng.chance('torn', 1, 2)) return;
     const bytes = encodeWrite(next, this.#hasher);
-    const cut = this.#prng.below('cut', bytes.length);
+    this.#keepBytes(bytes, this.#prng.below('cut', bytes.length));
+  }
+
+  /** All but the last write with entries are whole; of that one the last record is not. */
+  #keepTorn(unsynced: readonly Persist[]): void {
+    const torn = unsynced.findLastIndex(({ entries }) => entries.length > 0);
+    for (const write of unsynced.slice(0, torn)) this.#keep(write, write.entries);
+    const bytes = encodeWrite(unsynced[torn]!, this.#hasher);
+    this.#keepBytes(bytes, bytes.length - this.#prng.between('torn off', 1, ENTRY_BYTES_MIN));
+  }
+
+  #keepBytes(bytes: Uint8Array, cut: number): void {
     const isGarbage = this.#prng.chance('garbage', 1, 2);
     const remains = isGarbage ? bytes.fill(0xa5, cut) : bytes.subarray(0, cut);
     const { state, entries, isTorn } = decodeWrite(remains, this.#hasher);

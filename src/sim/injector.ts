@@ -4,15 +4,16 @@
  */
 import { createPrng, type Prng } from '../base/prng.js';
 import type { Slot } from '../base/member.js';
-import type { Input, ReplicaEvent, ReplicaView } from '../replica/types.js';
+import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
 import { Arms, armsOf, waitsForState } from '../scenario/arms.js';
-import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
+import { breaksMember, durationMs, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import type { ClusterEvent, FaultMore, FaultState } from '../scenario/driver.js';
 import { touchedLinks } from '../scenario/links.js';
 import {
+  isLinkAction,
+  isMemberAction,
   resolveStruck,
   resolveTarget,
-  transferTarget,
   type LivingMembers,
 } from '../scenario/target.js';
 import type {
@@ -24,6 +25,7 @@ import type {
   Target,
 } from '../scenario/types.js';
 import { faultCell } from './coverage.js';
+import { MemberFaults, type Give } from './member-faults.js';
 import type { SimNode } from './node.js';
 import { LinkTroubles } from './troubles.js';
 import type { SimWorld } from './world.js';
@@ -36,8 +38,11 @@ export interface SimInjectorOptions {
   readonly onFault: ((cell: string) => void) | undefined;
 }
 
-/** How an input reaches a member: at its next turn, or in the middle of the present one. */
-type Give = (node: SimNode, input: Input) => void;
+/** Who strikes: nobody in particular, or the member that reached the fault's state, in its turn. */
+interface StruckBy {
+  readonly self: SimNode | null;
+  readonly give: Give;
+}
 
 export class SimInjector {
   readonly #options: SimInjectorOptions;
@@ -46,9 +51,7 @@ export class SimInjector {
   readonly #arms: ReadonlyMap<Slot, Arms>;
   readonly #troubles: LinkTroubles;
   readonly #draws: Prng;
-  readonly #ended = new Set<Slot>();
-  /** Slots whose disk refuses writes: the first refusal ends them. */
-  readonly #failing = new Set<Slot>();
+  readonly #memberFaults: MemberFaults;
 
   constructor(options: SimInjectorOptions) {
     this.#options = options;
@@ -61,11 +64,19 @@ export class SimInjector {
     this.#arms = new Map(world.nodes.map(({ slot }) => [slot, new Arms(arms, slot, this.#budget)]));
     this.#troubles = new LinkTroubles(world);
     this.#draws = createPrng(plan.seed).fork('targets');
+    this.#memberFaults = new MemberFaults({
+      world,
+      budget: this.#budget,
+      onEvent: options.onEvent,
+      heal: ({ fault, node }, afterMs, takeBack) => {
+        this.#heal(fault, node, afterMs, takeBack);
+      },
+    });
   }
 
-  /** Slots whose member a fault ended for good. */
+  /** Slots whose member a fault ended and did not bring back by now. */
   get ended(): ReadonlySet<Slot> {
-    return this.#ended;
+    return this.#memberFaults.ended;
   }
 
   disarm(at: number): boolean {
@@ -75,7 +86,7 @@ export class SimInjector {
   lastSeen(): ReadonlyMap<string, number> {
     const seen = new Map<string, number>();
     for (const [slot, arms] of this.#arms) {
-      if (this.#ended.has(slot)) continue;
+      if (this.ended.has(slot)) continue;
       for (const [fault, value] of arms.lastSeen()) {
         seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
       }
@@ -93,9 +104,10 @@ export class SimInjector {
   /** False: it has no object at this moment. */
   inject(at: number): boolean {
     const fault = this.#faults[at]!;
-    const fell = this.#strike(fault, fault.target, (node, input) => {
+    const give: Give = (node, input) => {
       node.order(input);
-    });
+    };
+    const fell = this.#strike(fault, fault.target, { self: null, give });
     if (fell) this.#budget.claim(at);
     return fell;
   }
@@ -107,62 +119,45 @@ export class SimInjector {
       const { fault, here } = due;
       if (here) node.settle();
       const self: Target | null = fault.target && { kind: 'slot', slot: node.slot };
-      const fell =
-        here &&
-        this.#strike(fault, self, (struck, input) => {
-          struck.input(input);
-        });
+      const give: Give = (struck, input) => {
+        struck.input(input);
+      };
+      const fell = here && this.#strike(fault, self, { self: node, give });
       if (!fell) this.#options.onEvent({ kind: 'due', id: fault.id, atMs: this.#nowMs });
     }
   }
 
-  /** A member whose write failed is over: it does not come back in a scenario. */
+  /** What a member reports may be what a fault of it waits for. */
   reported(node: SimNode, event: ReplicaEvent): void {
-    if (event.kind !== 'role' || event.cause !== 'writeFailed') return;
-    if (!this.#failing.delete(node.slot)) return;
-    this.#options.world.agenda.after(0, () => {
-      this.#end(node, 'a write failed');
-    });
+    this.#memberFaults.reported(node, event);
   }
 
   get #nowMs(): number {
     return this.#options.world.nowMs;
   }
 
-  #strike(fault: FaultPlan, target: Target | null, give: Give): boolean {
+  #strike(fault: FaultPlan, target: Target | null, by: StruckBy): boolean {
     const { action } = fault;
-    switch (action.kind) {
-      case 'partition':
-      case 'link':
-        return this.#trouble(fault, action);
-      case 'stepDown':
-      case 'flap':
-      case 'kill':
-      case 'outOfMemory':
-      case 'failWrites':
-      case 'freeze':
-      case 'slow':
-      case 'failPropose': {
-        const node = resolveStruck(action, target, this.#members(fault.id));
-        if (node === null) return false;
-        this.#strikeMember(fault, action, node, give);
-        return true;
-      }
-      default:
-        return this.#strikeOrigin(fault, action);
-    }
+    if (isLinkAction(action)) return this.#trouble(fault, action, by);
+    if (!isMemberAction(action)) return this.#strikeOrigin(fault, action);
+    const node = resolveStruck(action, target, this.#members(fault.id, by.self));
+    if (node === null) return false;
+    this.#strikeMember(fault, action, node, by.give);
+    return true;
   }
 
   /** The living member that the target names now; null: there is none at this moment. */
-  #resolve(target: Target | null, id: string): SimNode | null {
-    return resolveTarget(target, this.#members(id));
+  #resolve(target: Target | null, id: string, self: SimNode | null): SimNode | null {
+    return resolveTarget(target, this.#members(id, self));
   }
 
-  #members(id: string): LivingMembers<SimNode> {
+  /** A member that was elected leads for what it strikes itself, before its mirror is open. */
+  #members(id: string, self: SimNode | null): LivingMembers<SimNode> {
     const { world } = this.#options;
+    const leads = self?.replica?.log.role === 'leader';
     return {
       living: world.nodes.filter(({ isAlive }) => isAlive),
-      leader: world.leader(),
+      leader: leads ? self : world.leader(),
       isFrozen: (node) => node.isFrozen,
       lastOf: (node) => node.replica!.store.lastSeq,
       draw: (bound) => this.#draws.below(id, bound),
@@ -170,67 +165,23 @@ export class SimInjector {
   }
 
   #strikeMember(fault: FaultPlan, action: MemberAction, node: SimNode, give: Give): void {
-    const { world } = this.#options;
-    const position = world.nodes.indexOf(node);
+    const position = this.#options.world.nodes.indexOf(node);
     if (breaksMember(action) && !this.#budget.break([position])) {
       this.#tell(fault, node.slot, 'skipped', { reason: OVER_BUDGET });
       return;
     }
     this.#fell(fault, node);
-    switch (action.kind) {
-      case 'kill':
-        return this.#end(node, 'killed');
-      case 'outOfMemory':
-        return this.#end(node, 'out of memory');
-      case 'failWrites':
-        this.#failing.add(node.slot);
-        node.disk.failure = 'write';
-        return;
-      case 'freeze':
-        node.freeze(Math.round(action.forMs * 1_000));
-        return this.#heal(fault, node, action.forMs, () => {
-          this.#budget.mend([position]);
-        });
-      case 'slow':
-        node.slowUs += Math.round(action.byMs * 1_000);
-        return this.#heal(fault, node, action.forMs, () => {
-          node.slowUs -= Math.round(action.byMs * 1_000);
-        });
-      case 'failPropose':
-        return this.#failPropose(fault, action, node, give);
-      case 'stepDown': {
-        const to = transferTarget(action, (slot) => world.node(slot).member);
-        return give(node, { type: 'stepDown', to });
-      }
-      case 'flap': {
-        const { term } = node.replica!.log;
-        give(node, { type: 'stepDown', to: null });
-        return give(node, { type: 'campaign', term, deadLeader: null });
-      }
-    }
+    this.#memberFaults.strike({ fault, action, node }, give);
   }
 
-  #failPropose(
-    fault: FaultPlan,
-    { dose, code }: Extract<MemberAction, { kind: 'failPropose' }>,
-    node: SimNode,
-    give: Give,
-  ): void {
-    if ('times' in dose) return give(node, { type: 'failPropose', count: dose.times, code });
-    give(node, { type: 'failPropose', count: 0, perMillion: dose.perMillion, code });
-    this.#heal(fault, node, dose.forMs, () => {
-      node.order({ type: 'failPropose', count: 0, code });
-    });
-  }
-
-  #trouble(fault: FaultPlan, action: LinkAction): boolean {
+  #trouble(fault: FaultPlan, action: LinkAction, { self }: StruckBy): boolean {
     const { world, plan } = this.#options;
     const positionOf = (node: SimNode | null): number | null =>
       node === null ? null : world.nodes.indexOf(node);
     const touched = touchedLinks(action, {
       slots: world.nodes.map(({ slot }) => slot),
-      leader: positionOf(world.leader()),
-      positionOf: (target) => positionOf(this.#resolve(target, fault.id)),
+      leader: positionOf(this.#resolve({ kind: 'leader' }, fault.id, self)),
+      positionOf: (target) => positionOf(this.#resolve(target, fault.id, self)),
     });
     if (touched === null) return false;
     const links = touched.parted;
@@ -258,18 +209,9 @@ export class SimInjector {
     if (!origin.strike(action)) return false;
     origin.wake();
     this.#fell(fault, null);
-    if (action.kind === 'stallOrigin') this.#heal(fault, null, action.forMs, () => undefined);
+    const lastsMs = durationMs(action);
+    if (lastsMs > 0) this.#heal(fault, null, lastsMs, () => undefined);
     return true;
-  }
-
-  /** It forgets what its disk did not hold and, in a scenario, does not come back. */
-  #end(node: SimNode, reason: string): void {
-    const { slot } = node;
-    if (this.#ended.has(slot)) return;
-    this.#ended.add(slot);
-    this.#options.world.ended(node);
-    this.#options.onEvent({ kind: 'exit', slot, atMs: this.#nowMs, fault: true, reason });
-    node.crash();
   }
 
   #heal(

@@ -29,7 +29,8 @@ export interface Remains {
 
 const HEAD = 12;
 const STATE_BYTES = 21;
-const ENTRY_BYTES = 33;
+/** Of the record of an entry, with nothing in it. */
+export const ENTRY_BYTES_MIN = 33;
 const KIND_STATE = 1;
 const ENTRY_KINDS = ['noop', 'batch', 'config'] as const;
 
@@ -89,13 +90,13 @@ function stateRecord(term: number, vote: Member | null): Uint8Array<ArrayBuffer>
 }
 
 function entryRecord({ term, index, kind, count, bytes }: Entry): Uint8Array<ArrayBuffer> {
-  const record = new Uint8Array(ENTRY_BYTES + bytes.length);
+  const record = new Uint8Array(ENTRY_BYTES_MIN + bytes.length);
   const view = new DataView(record.buffer);
   view.setUint8(12, KIND_STATE + 1 + ENTRY_KINDS.indexOf(kind));
   view.setFloat64(13, term, true);
   view.setFloat64(21, index, true);
   view.setUint32(29, count, true);
-  record.set(bytes, ENTRY_BYTES);
+  record.set(bytes, ENTRY_BYTES_MIN);
   return record;
 }
 
@@ -109,7 +110,7 @@ function entryOf(
     index: readNumber(view, 21),
     kind: ENTRY_KINDS[kind - KIND_STATE - 1]!,
     count: view.getUint32(29, true),
-    bytes: record.slice(ENTRY_BYTES),
+    bytes: record.slice(ENTRY_BYTES_MIN),
   };
 }
 

@@ -83,6 +83,9 @@ export interface NodeOptions {
   readonly outputs: NodeOutputs;
 }
 
+/** Of 1,000: however many faults slow a clock down, it goes on. */
+const CLOCK_RATE_MIN = 50;
+
 /** Unwinds the turn in which a member dies. */
 class Died extends Error {}
 
@@ -98,8 +101,12 @@ export class SimNode implements Watched {
   readonly #agenda: Agenda;
   readonly #prng: Prng;
   readonly #inbox = new Queues();
-  /** The clock's speed, of 1,000. */
-  readonly #clockRate: number;
+  /** The clock's speed, of 1,000; what it showed when it was changed last, and when that was. */
+  #clockRate: number;
+  #clockSetMs = 0;
+  #clockSetUs = 0;
+  /** Of the chain of ticks: another speed begins another one. */
+  #ticking = 0;
   #host: ReplicaHost | null = null;
   #life = 0;
   #inTurn = false;
@@ -136,7 +143,7 @@ export class SimNode implements Watched {
   }
 
   get clockMs(): number {
-    return (this.#localUs * this.#clockRate) / 1_000_000;
+    return this.#clockSetMs + ((this.#localUs - this.#clockSetUs) * this.#speed) / 1_000_000;
   }
 
   /** Null while the member is dead. */
@@ -200,6 +207,14 @@ export class SimNode implements Watched {
     else this.#busyUntilUs = Math.max(this.#busyUntilUs, this.#agenda.nowUs + forUs);
   }
 
+  /** Its clock runs so much faster from here on, of 1,000; slower, when it is negative. */
+  hurry(byPerMille: number): void {
+    this.#clockSetMs = this.clockMs;
+    this.#clockSetUs = this.#localUs;
+    this.#clockRate += byPerMille;
+    if (this.#host !== null) this.#tickLater(this.#life);
+  }
+
   thaw(): void {
     this.#busyUntilUs = Math.min(this.#busyUntilUs, this.#agenda.nowUs);
     this.#turnAtUs = null;
@@ -236,6 +251,10 @@ export class SimNode implements Watched {
     if (this.#turnAtUs !== null && this.#turnAtUs <= atUs) return;
     this.#turnAtUs = atUs;
     this.#agenda.at(atUs, this.#turnOf, this.#life);
+  }
+
+  get #speed(): number {
+    return Math.max(CLOCK_RATE_MIN, this.#clockRate);
   }
 
   get #turnUs(): number {
@@ -276,11 +295,12 @@ export class SimNode implements Watched {
 
   /** A microsecond behind the tick, so that no rounding of the member's clock hides it. */
   #tickLater(life: number): void {
-    const tickUs = Math.ceil((TICK_MS * 1_000_000) / this.#clockRate);
+    const ticking = ++this.#ticking;
+    const tickUs = Math.ceil((TICK_MS * 1_000_000) / this.#speed);
     const startUs = this.#agenda.nowUs + 1;
     let count = 0;
     const tick = (): void => {
-      if (life !== this.#life || this.#host === null) return;
+      if (life !== this.#life || ticking !== this.#ticking || this.#host === null) return;
       this.wake();
       this.#agenda.at(startUs + ++count * tickUs, tick);
     };

@@ -8,7 +8,7 @@ import type { Falsehood } from './conductor-faults.js';
 import type { AnswerFault, DeliveryFault } from './frame-faults.js';
 import { LEANINGS, type Leaning } from './swarm-focus.js';
 import type { SwarmAction, SwarmFault, SwarmKind } from './swarm-plan.js';
-import { SHAPE_MEMBERS_MIN, type Shape } from './topology.js';
+import { SHAPE_MEMBERS_MIN, type Shape } from '../scenario/shapes.js';
 
 export interface FaultDraws {
   readonly replicas: number;

@@ -106,7 +106,7 @@ export class SwarmFaults {
       node.disk.speed = HEALED;
       node.thaw();
       if (!this.wiped.has(node)) world.restart(node);
-      node.order({ type: 'failPropose', count: 0, code: 'overrun' });
+      node.order({ type: 'failNoMore' });
       if (!this.#plan.core.includes(at)) this.#leaveOut(node, at);
     });
   }

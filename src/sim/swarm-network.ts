@@ -3,7 +3,8 @@ import type { Message } from '../raft/types.js';
 import type { SimLink } from './link.js';
 import type { SimNode } from './node.js';
 import type { SwarmAction } from './swarm-plan.js';
-import { cutsOfMask, cutsOfOne, cutsOfShape, type Cut } from './topology.js';
+import { cutsOfShape, type Cut } from '../scenario/shapes.js';
+import { cutsOfMask, cutsOfOne } from './topology.js';
 import type { SimWorld } from './world.js';
 
 type ActionOf<K> = Extract<SwarmAction, { readonly kind: K }>;

@@ -52,6 +52,7 @@ export class SwarmOrigin {
       case 'delayAnswer':
         frames.delayAnswers(action.byMs * 1_000, action.times);
         return true;
+      case 'refuseOpening':
       case 'loseDeliveries':
       case 'repeatDeliveries':
         return this.#origin.strike({ kind: action.kind, dose: { times: action.times } });

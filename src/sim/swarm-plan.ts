@@ -9,7 +9,7 @@ import type { LinkFate } from './fates.js';
 import type { AnswerFault, DeliveryFault } from './frame-faults.js';
 import type { SwarmMoment } from './moments.js';
 import type { WorldPlan } from './node.js';
-import type { Shape } from './topology.js';
+import type { Shape } from '../scenario/shapes.js';
 
 /**
  * Who is hit: whoever leads when it falls, or the member at this position. Where a moment is waited

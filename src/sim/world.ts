@@ -162,7 +162,7 @@ export class SimWorld {
     this.agenda.runUntil(this.agenda.nowUs + Math.round(forMs * 1_000));
   }
 
-  /** The member ends for good: the conductor is told. */
+  /** The member ends: the conductor is told, and hears nothing of it until it is started again. */
   ended(node: SimNode): void {
     this.#conductor?.exited(node.member);
   }
@@ -170,6 +170,7 @@ export class SimWorld {
   restart(node: SimNode): void {
     if (node.isAlive) return;
     this.#watch.started(node);
+    this.#conductor?.returned(node.member);
     this.#seen.get(node.slot)!.last = 0;
     node.start();
   }

@@ -320,10 +320,12 @@ export class ThreadCluster implements RunningCluster {
       if (this.#closing) return;
       // A worker that a fault ended said so before it went; its report may come a moment later.
       setTimeout(() => {
-        const { slot, ending } = replica;
+        const { slot } = replica;
+        const ending = replica.ending ?? replica.doom;
         const fault = ending !== null;
-        const reason = ending ?? error ?? `ended with code ${code}`;
-        this.#onEvent({ kind: 'exit', slot, atMs: this.now(), fault, reason });
+        const reason = ending?.reason ?? error ?? `ended with code ${code}`;
+        const by = ending === null ? {} : { by: ending.by };
+        this.#onEvent({ kind: 'exit', slot, atMs: this.now(), fault, ...by, reason });
         if (!fault && !this.#closing) this.#harness(`${slot}'s thread ended: ${reason}`);
         this.#wake();
       }, EXIT_GRACE_MS);

@@ -24,6 +24,12 @@ const LOSS = 4;
 const DUPLICATE = 5;
 const REORDER = 6;
 const LINK_WORDS = 7;
+/** Words of a member. */
+const SLOW_US = 0;
+const HURRY = 1;
+const MEMBER_WORDS = 2;
+/** Of 1,000: however many faults slow a clock down, it goes on. */
+const HURRY_MIN = -950;
 
 export class SharedConditions {
   readonly memory: SharedArrayBuffer;
@@ -33,7 +39,7 @@ export class SharedConditions {
   /** @param memory  of another thread's; a new one is made without */
   constructor(members: number, memory?: SharedArrayBuffer) {
     this.#nodes = members + 1;
-    const words = this.#nodes * this.#nodes * LINK_WORDS + members + 1;
+    const words = this.#nodes * this.#nodes * LINK_WORDS + members * MEMBER_WORDS + 1;
     this.memory = memory ?? new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT);
     this.#words = new Int32Array(this.memory);
   }
@@ -87,6 +93,15 @@ export class SharedConditions {
     return Atomics.load(this.#words, this.#slowAt(member));
   }
 
+  /** That member's clock runs so much faster from here on, of 1,000; negative: slower. */
+  hurry(member: number, perMille: number): void {
+    Atomics.add(this.#words, this.#memberAt(member) + HURRY, perMille);
+  }
+
+  hurriedBy(member: number): number {
+    return Math.max(HURRY_MIN, this.#words[this.#memberAt(member) + HURRY]!);
+  }
+
   /** Blocks the calling thread for what a turn of this member takes longer, while it does. */
   slowDown(member: number): void {
     const at = this.#slowAt(member);
@@ -104,7 +119,7 @@ export class SharedConditions {
     const at = this.#words.length - 1;
     Atomics.store(this.#words, at, 1);
     Atomics.notify(this.#words, at);
-    for (let slow = this.#slowAt(0); slow < at; slow++) {
+    for (let slow = this.#slowAt(0); slow < at; slow += MEMBER_WORDS) {
       Atomics.store(this.#words, slow, 0);
       Atomics.notify(this.#words, slow);
     }
@@ -115,6 +130,15 @@ export class SharedConditions {
   }
 
   #slowAt(member: number): number {
-    return this.#nodes * this.#nodes * LINK_WORDS + member;
+    return this.#memberAt(member) + SLOW_US;
   }
+
+  #memberAt(member: number): number {
+    return this.#nodes * this.#nodes * LINK_WORDS + member * MEMBER_WORDS;
+  }
+}
+
+/** By how much of 1,000 a clock runs faster. */
+export function perMilleOf({ factor }: { readonly factor: number }): number {
+  return Math.round((factor - 1) * 1_000);
 }

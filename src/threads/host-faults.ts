@@ -2,16 +2,16 @@
  * The faults of a replica's thread: those armed for a state, fired in the middle of the turn that
  * reaches it, and those that the main thread asks for. What ends the thread tells everything first.
  */
-import { LockstepError } from '../base/errors.js';
+import { invariant, LockstepError } from '../base/errors.js';
 import type { Member, Slot } from '../base/member.js';
 import type { ReplicaHost } from '../replica/host.js';
 import type { ReplicaView } from '../replica/types.js';
 import { Arms, type Due } from '../scenario/arms.js';
 import { breaksMember, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import { touchedLinks } from '../scenario/links.js';
-import { isOfLeaders, transferTarget } from '../scenario/target.js';
+import { isLinkAction, isMemberAction, isOfLeaders, transferTarget } from '../scenario/target.js';
 import type { Dose, LinkAction, MemberAction } from '../scenario/types.js';
-import type { SharedConditions } from './conditions.js';
+import { perMilleOf, type SharedConditions } from './conditions.js';
 import type { ReplicaStart } from './protocol.js';
 import type { Reporter } from './reporter.js';
 
@@ -33,7 +33,7 @@ export class HostFaults {
   readonly #budget: FaultBudget;
   readonly #position: number;
   #failsWrites = false;
-  #healing: NodeJS.Timeout | null = null;
+  readonly #healing = new Set<NodeJS.Timeout>();
 
   constructor(options: HostFaultsOptions) {
     this.#options = options;
@@ -64,7 +64,7 @@ export class HostFaults {
 
   /** What main asks for. Errors: notLeader, when it can only strike who leads. */
   inject(action: MemberAction, to: Member | 'best' | null): null {
-    if (isOfLeaders(action.kind) && !this.#options.host().replica.serving) {
+    if (isOfLeaders(action.kind) && !this.#leads) {
       throw new LockstepError('notLeader', 'its target did not lead any more');
     }
     this.enact(action, to);
@@ -83,6 +83,9 @@ export class HostFaults {
         host.input({ type: 'campaign', term, deadLeader: null });
         return;
       }
+      case 'overrun':
+        host.input({ type: 'overrun', entries: action.entries });
+        return;
       case 'failPropose':
         this.#failPropose(action.dose, action.code);
         return;
@@ -96,16 +99,26 @@ export class HostFaults {
       case 'slow':
         this.#options.conditions.slow(this.#position, action.byMs);
         return;
+      case 'clockRate':
+        this.#options.conditions.hurry(this.#position, perMilleOf(action));
+        return;
       case 'kill':
+      case 'wipe':
         return this.#exit();
       case 'outOfMemory':
         this.#options.reporter.flush(host);
         return exhaustMemory();
+      default:
+        invariant(false, `${action.kind} is skipped on threads`);
     }
   }
 
   close(): void {
-    if (this.#healing !== null) clearTimeout(this.#healing);
+    for (const timer of this.#healing) clearTimeout(timer);
+  }
+
+  get #leads(): boolean {
+    return this.#options.host().replica.log.role === 'leader';
   }
 
   #fire({ at, fault, here }: Due): void {
@@ -114,29 +127,14 @@ export class HostFaults {
       this.#options.reporter.fault(at, 'due');
       return;
     }
-    switch (action.kind) {
-      case 'partition':
-      case 'link':
-        this.#trouble(at, action);
-        return;
-      case 'stepDown':
-      case 'flap':
-      case 'kill':
-      case 'outOfMemory':
-      case 'failWrites':
-      case 'freeze':
-      case 'slow':
-      case 'failPropose':
-        this.#strikeSelf(at, action);
-        return;
-      default:
-        this.#options.strikeOrigin(at);
-    }
+    if (isLinkAction(action)) this.#trouble(at, action);
+    else if (isMemberAction(action)) this.#strikeSelf(at, action);
+    else this.#options.strikeOrigin(at);
   }
 
   #strikeSelf(at: number, action: MemberAction): void {
-    const { reporter, host } = this.#options;
-    if (isOfLeaders(action.kind) && !host().replica.serving) {
+    const { reporter } = this.#options;
+    if (isOfLeaders(action.kind) && !this.#leads) {
       reporter.fault(at, 'due');
       return;
     }
@@ -154,7 +152,7 @@ export class HostFaults {
     reporter.fault(at, 'healed');
   }
 
-  /** This member serves: that is all that needs to be known. Main takes it back. */
+  /** This member leads: that is all that needs to be known. Main takes it back. */
   #trouble(at: number, action: LinkAction): void {
     const { start, reporter, conditions } = this.#options;
     const touched = touchedLinks(action, {
@@ -177,11 +175,13 @@ export class HostFaults {
       host.input({ type: 'failPropose', count: dose.times, code });
       return;
     }
-    host.input({ type: 'failPropose', count: 0, perMillion: dose.perMillion, code });
-    if (this.#healing !== null) clearTimeout(this.#healing);
-    this.#healing = setTimeout(() => {
-      host.input({ type: 'failPropose', count: 0, code });
-    }, dose.forMs);
+    const { perMillion, forMs } = dose;
+    host.input({ type: 'failByChance', perMillion, code });
+    const timer = setTimeout(() => {
+      this.#healing.delete(timer);
+      host.input({ type: 'failByChance', perMillion: -perMillion, code });
+    }, forMs);
+    this.#healing.add(timer);
   }
 
   #exit(): never {

@@ -7,10 +7,18 @@ import { toErrorData } from '../base/errors.js';
 import type { Member, Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import { waitsForState, type Arm } from '../scenario/arms.js';
-import { breaksMember, endsMember, OVER_BUDGET, type FaultBudget } from '../scenario/budget.js';
+import {
+  breaksMember,
+  durationMs,
+  endsMember,
+  OVER_BUDGET,
+  type FaultBudget,
+} from '../scenario/budget.js';
 import type { ClusterEvent, FaultMore, FaultState } from '../scenario/driver.js';
 import { touchedLinks, type TouchedLinks } from '../scenario/links.js';
 import {
+  isLinkAction,
+  isMemberAction,
   resolveStruck,
   resolveTarget,
   transferTarget,
@@ -25,7 +33,7 @@ import type {
   Target,
 } from '../scenario/types.js';
 import { monotonicMs } from './clock.js';
-import type { SharedConditions } from './conditions.js';
+import { perMilleOf, type SharedConditions } from './conditions.js';
 import type { ControlledWorker } from './control.js';
 import type { OriginControl, OriginReport, ReplicaReport } from './protocol.js';
 import type { ReplicaHandle } from './replica-handle.js';
@@ -51,6 +59,7 @@ const UNLIMITED = 'memory is limited as threads start: it has to be one of the s
 
 const ENDINGS: Readonly<Partial<Record<MemberAction['kind'], string>>> = {
   kill: 'killed',
+  wipe: 'wiped',
   outOfMemory: 'out of memory',
   failWrites: 'a write failed',
 };
@@ -97,32 +106,19 @@ export class Injector {
     const { budget } = this.#options;
     const fault = this.#faults[at]!;
     const { action } = fault;
-    switch (action.kind) {
-      case 'partition':
-      case 'link': {
-        const touched = this.#touched(action, fault.id);
-        if (touched === null) return false;
-        budget.claim(at);
-        this.#trouble(fault, action, touched);
-        return true;
-      }
-      case 'stepDown':
-      case 'flap':
-      case 'kill':
-      case 'outOfMemory':
-      case 'failWrites':
-      case 'freeze':
-      case 'slow':
-      case 'failPropose': {
-        const replica = resolveStruck(action, fault.target, this.#members(fault.id));
-        if (replica === null) return false;
-        budget.claim(at);
-        await this.#strike(fault, action, replica);
-        return true;
-      }
-      default:
-        return this.#strikeOrigin(fault, action, at);
+    if (isLinkAction(action)) {
+      const touched = this.#touched(action, fault.id);
+      if (touched === null) return false;
+      budget.claim(at);
+      this.#trouble(fault, action, touched);
+      return true;
     }
+    if (!isMemberAction(action)) return this.#strikeOrigin(fault, action, at);
+    const replica = resolveStruck(action, fault.target, this.#members(fault.id));
+    if (replica === null) return false;
+    budget.claim(at);
+    await this.#strike(fault, action, replica);
+    return true;
   }
 
   /** What a replica's thread says of a fault that is armed there. */
@@ -134,12 +130,11 @@ export class Injector {
       return;
     }
     if (report.state === 'healed') this.#thawed(replica);
-    const isOfLinks = action.kind === 'partition' || action.kind === 'link';
-    const slot = isOfLinks ? null : replica.slot;
+    const slot = isLinkAction(action) ? null : replica.slot;
     this.#tell(fault, slot, report.state, report.atMs, moreOf(report));
     if (report.state !== 'installed') return;
-    if (isOfLinks) this.#healLinks(fault, action, report.touched!);
-    else this.#installed(fault, action as MemberAction, replica);
+    if (isLinkAction(action)) this.#healLinks(fault, action, report.touched!);
+    else if (isMemberAction(action)) this.#installed(fault, action, replica);
   }
 
   originReported({ at, state, atMs }: OriginFaultReport): void {
@@ -185,9 +180,13 @@ export class Injector {
     }
     this.#tell(fault, slot, 'installed', monotonicMs());
     this.#installed(fault, action, replica);
-    if (action.kind === 'kill') return worker.terminate();
+    if (action.kind === 'kill' || action.kind === 'wipe') return worker.terminate();
     if (action.kind === 'slow') {
       conditions.slow(position, action.byMs);
+      return;
+    }
+    if (action.kind === 'clockRate') {
+      conditions.hurry(position, perMilleOf(action));
       return;
     }
     if (action.kind === 'freeze') {
@@ -236,18 +235,54 @@ export class Injector {
 
   /** What main has to know of a fault in force. */
   #installed(fault: FaultPlan, action: MemberAction, replica: ReplicaHandle): void {
-    replica.ending ??= ENDINGS[action.kind] ?? null;
+    const reason = ENDINGS[action.kind];
+    if (reason !== undefined) this.#ends(fault, action, replica, reason);
+    switch (action.kind) {
+      case 'freeze':
+        replica.frozen++;
+        return;
+      case 'slow':
+      case 'clockRate':
+        return this.#hold(fault, action, replica);
+      case 'failPropose':
+        return this.#healLater(fault, replica.slot, durationMs(action));
+      default:
+    }
+  }
+
+  /** Whose next write fails still lives until then. */
+  #ends(fault: FaultPlan, { kind }: MemberAction, replica: ReplicaHandle, reason: string): void {
+    const ending = { by: fault.id, reason };
+    if (kind === 'failWrites') replica.doom ??= ending;
+    else replica.ending ??= ending;
     // It neither lives nor leads from here on, although its thread takes a moment to end.
-    if (action.kind === 'kill') Object.assign(replica, { alive: false, serving: false });
-    if (action.kind === 'freeze') replica.frozen++;
-    if (action.kind !== 'slow') return;
+    if (kind === 'kill' || kind === 'wipe')
+      Object.assign(replica, { alive: false, serving: false });
+  }
+
+  /** What a host does meanwhile explains that it is late. */
+  #hold(
+    fault: FaultPlan,
+    action: Extract<MemberAction, { kind: 'slow' | 'clockRate' }>,
+    replica: ReplicaHandle,
+  ): void {
     const { replicas, conditions } = this.#options;
+    const position = replicas.indexOf(replica);
     replica.slowed++;
     this.#later(action.forMs, () => {
       replica.slowed--;
       replica.thawedMs = monotonicMs();
-      conditions.slow(replicas.indexOf(replica), -action.byMs);
+      if (action.kind === 'slow') conditions.slow(position, -action.byMs);
+      else conditions.hurry(position, -perMilleOf(action));
       this.#tell(fault, replica.slot, 'healed', monotonicMs());
+    });
+  }
+
+  /** What ends by itself. */
+  #healLater(fault: FaultPlan, slot: Slot | null, afterMs: number): void {
+    if (afterMs === 0) return;
+    this.#later(afterMs, () => {
+      this.#tell(fault, slot, 'healed', monotonicMs());
     });
   }
 
@@ -302,11 +337,7 @@ export class Injector {
 
   #originStruck(fault: FaultPlan, atMs: number): void {
     this.#tell(fault, null, 'installed', atMs);
-    const { action } = fault;
-    if (action.kind !== 'stallOrigin') return;
-    this.#later(action.forMs, () => {
-      this.#tell(fault, null, 'healed', monotonicMs());
-    });
+    this.#healLater(fault, null, durationMs(fault.action));
   }
 
   #later(afterMs: number, happen: () => void): void {

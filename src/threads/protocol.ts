@@ -46,8 +46,11 @@ export interface ReplicaStart {
   readonly reports: MessagePort;
 }
 
-/** Faults that main asks of a member; kill is main's own (it ends the worker), slow is shared. */
-export type MemberFault = Exclude<MemberAction, { kind: 'kill' | 'slow' }>;
+/**
+ * Faults that main asks of a member. To kill and to wipe one it ends the worker, slow hosts and
+ * clocks are shared words.
+ */
+export type MemberFault = Exclude<MemberAction, { kind: 'kill' | 'wipe' | 'slow' | 'clockRate' }>;
 
 export interface ReplicaControl {
   start(start: ReplicaStart): Reply<{ readonly threadId: number; readonly file: string }>;

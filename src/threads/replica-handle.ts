@@ -18,8 +18,16 @@ export interface ReplicaHandle {
   thawedMs: number;
   /** The last sequence that it told. */
   last: number;
-  /** Why a fault of the scenario ends it or ended it; null: none does. */
-  ending: string | null;
+  /** The fault that ends it or ended it; null: none does. */
+  ending: Ending | null;
+  /** The fault that will end it with its next write; null: there is none. */
+  doom: Ending | null;
+}
+
+/** A fault of the scenario, by its id, and what it does to a member. */
+export interface Ending {
+  readonly by: string;
+  readonly reason: string;
 }
 
 const HALT_DEADLINE_MS = 10_000;
@@ -39,6 +47,7 @@ export function startHandle(slot: Slot, options: WorkerOptions): ReplicaHandle {
     thawedMs: Number.NEGATIVE_INFINITY,
     last: 0,
     ending: null,
+    doom: null,
   };
 }
 
@@ -48,7 +57,7 @@ export async function haltReplica(replica: ReplicaHandle): Promise<void> {
   try {
     await worker.call('halt', [], { deadlineMs: HALT_DEADLINE_MS });
   } catch (error) {
-    if (replica.ending === null) throw error;
+    if (replica.ending === null && replica.doom === null) throw error;
     await worker.terminate();
   }
 }

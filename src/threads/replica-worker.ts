@@ -5,7 +5,6 @@
 import { threadId, type MessagePort } from 'node:worker_threads';
 import { LockstepError, toErrorData, type Reply } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
-import { TICK_MS } from '../base/limits.js';
 import type { Member } from '../base/member.js';
 import { createPrng } from '../base/prng.js';
 import type { OriginFrame } from '../mirror/types.js';
@@ -14,9 +13,9 @@ import { ReplicaHost, type Inbox } from '../replica/host.js';
 import type { HostIo, Input } from '../replica/types.js';
 import type { Arm } from '../scenario/arms.js';
 import { copyReport } from '../verdict/copy.js';
-import { monotonicMs } from './clock.js';
 import { SharedConditions } from './conditions.js';
 import { Edge } from './edge.js';
+import { HostClock } from './host-clock.js';
 import { HostFaults } from './host-faults.js';
 import { Link } from './links.js';
 import type { MemberFault, ReplicaControl, ReplicaStart } from './protocol.js';
@@ -102,7 +101,9 @@ class RunningReplica {
   readonly #peers = new Map<Member, Exit>();
   readonly #origin: Exit;
   readonly #inbox: PortInbox;
-  readonly #ticker: NodeJS.Timeout;
+  readonly #clock: HostClock;
+  #ticker: NodeJS.Timeout;
+  #tickMs: number;
   #again: NodeJS.Immediate | null = null;
 
   constructor(start: ReplicaStart, hasher: Hasher) {
@@ -114,6 +115,7 @@ class RunningReplica {
     };
     const prng = createPrng(start.seed).fork(start.slot);
     const from = members.indexOf(member);
+    this.#clock = new HostClock(conditions, from);
     const exit = (port: MessagePort, to: number): Exit => {
       const edge = new Edge(conditions, { from, to }, prng.fork(`edge ${to}`));
       return { link: new Link(port, table, wake), edge };
@@ -147,7 +149,8 @@ class RunningReplica {
       },
       this.#io(),
     );
-    this.#ticker = setInterval(wake, TICK_MS);
+    this.#tickMs = this.#clock.tickMs;
+    this.#ticker = setInterval(wake, this.#tickMs);
   }
 
   order(input: Input): null {
@@ -176,7 +179,7 @@ class RunningReplica {
 
   #io(): HostIo {
     return {
-      now: monotonicMs,
+      now: () => this.#clock.now(),
       persist: (write) => {
         // A memory journal: what was handed over is as durable as this thread's life.
         this.host.completed(write.ticket, this.faults.failsWrites ? WRITE_FAILED : null);
@@ -207,11 +210,21 @@ class RunningReplica {
     const more = this.host.turn(this.#inbox);
     this.#reporter.turnEnded(this.host);
     this.faults.turnEnded();
+    if (this.#clock.tickMs !== this.#tickMs) this.#tickAnew();
     if (!more || this.#again !== null) return;
     this.#again = setImmediate(() => {
       this.#again = null;
       this.#turn();
     });
+  }
+
+  /** The clock has another speed: ticks come as it says. */
+  #tickAnew(): void {
+    clearInterval(this.#ticker);
+    this.#tickMs = this.#clock.tickMs;
+    this.#ticker = setInterval(() => {
+      this.#turn();
+    }, this.#tickMs);
   }
 }
 

@@ -59,7 +59,13 @@ export type RunEventBody =
   | { readonly kind: 'handedOut' }
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'late'; readonly who: string; readonly byMs: number }
-  | { readonly kind: 'exit'; readonly slot: Slot; readonly fault: boolean; readonly reason: string }
+  | {
+      readonly kind: 'exit';
+      readonly slot: Slot;
+      readonly fault: boolean;
+      readonly by?: string;
+      readonly reason: string;
+    }
   | { readonly kind: 'harness'; readonly reason: string }
   | {
       readonly kind: 'violation';

@@ -56,6 +56,11 @@ export class RecoveryWatch {
     this.#last.delete(slot);
   }
 
+  /** It begins anew, with what its journal held. */
+  returned(slot: Slot): void {
+    this.#gone.delete(slot);
+  }
+
   progress(slot: Slot, atMs: number, last: number): void {
     if (this.#gone.has(slot)) return;
     this.#last.set(slot, Math.max(last, this.#last.get(slot) ?? 0));

@@ -18,7 +18,7 @@ function openingOf(generation: number): Opening {
 }
 
 function open(opened: Opened, opening: Opening, startSeq: number): void {
-  opened.origin.command(opening.member, { type: 'open', opening, startSeq });
+  opened.origin.command(opening.member, { type: 'open', opening, startSeq }, 0);
 }
 
 /** Frames as they come, until one of them is the last that is wanted. */
@@ -158,7 +158,7 @@ onServer('live origin: one server', () => {
     const frames = await framesUntil(opened, deliveredUpTo(8));
     expect(new Set(frames.map(({ opening }) => opening.generation))).toEqual(new Set([2]));
     expect(messagesOf(frames).map(({ seq }) => seq)).toEqual([7, 8]);
-    opened.origin.command('r1.1', { type: 'close', opening: openingOf(2) });
+    opened.origin.command('r1.1', { type: 'close', opening: openingOf(2) }, 0);
     await opened.origin.close();
     expect(await client.consumersOf('SMALL')).toBe(0);
   });

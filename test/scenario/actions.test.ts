@@ -15,6 +15,9 @@ const CALM = {
   ...{ duplicatePerMillion: 0, reorderPerMillion: 0 },
 };
 const ALL = { kind: 'all' };
+const LEADER = { kind: 'leader' };
+const AHEAD = { kind: 'follower', which: 'ahead' };
+const CLOCK = { kind: 'clockRate', factor: 1.25, forMs: 1_000 };
 
 describe('actions: members', () => {
   it.each<[object, object, object]>([
@@ -35,6 +38,16 @@ describe('actions: members', () => {
       { kind: 'slow', byMs: 20, forMs: 1_000 },
       { kind: 'slot', slot: 'r2' },
     ],
+    [{ overrun: 'r1' }, { kind: 'overrun', entries: 0 }, { kind: 'slot', slot: 'r1' }],
+    [{ overrun: 'leader', entries: '1e3' }, { kind: 'overrun', entries: 1_000 }, LEADER],
+    [{ kill: 'leader', restartAfter: '1s' }, { kind: 'kill', restartMs: 1_000 }, LEADER],
+    [{ outOfMemory: 'leader', restartAfter: '2ms' }, { kind: 'outOfMemory', restartMs: 2 }, LEADER],
+    [{ failWrites: 'leader', restartAfter: '2ms' }, { kind: 'failWrites', restartMs: 2 }, LEADER],
+    [{ failSync: 'leader' }, { kind: 'failSync' }, LEADER],
+    [{ tornTail: 'leader', restartAfter: '2ms' }, { kind: 'tornTail', restartMs: 2 }, LEADER],
+    [{ wipe: 'leader' }, { kind: 'wipe' }, LEADER],
+    [{ slowDisk: 'leader' }, { kind: 'slowDisk', byMs: 50, forMs: 500 }, LEADER],
+    [{ clockRate: 'leader', factor: '1.25', for: '1s' }, CLOCK, LEADER],
     [
       { failPropose: 'leader', rate: '0.02' },
       { kind: 'failPropose', dose: { perMillion: 20_000, forMs: 500 }, code: 'overrun' },
@@ -53,6 +66,8 @@ describe('actions: links', () => {
     ['to:follower:ahead', isolated('to', { kind: 'follower', which: 'ahead' })],
     ['minority:with-leader', { kind: 'minority', withLeader: true }],
     ['minority:without-leader', { kind: 'minority', withLeader: false }],
+    ['bridge', { kind: 'shape', shape: 'bridge', who: null }],
+    ['bridge:follower:ahead', { kind: 'shape', shape: 'bridge', who: AHEAD }],
     ['all', ALL],
     ['r1+r2/r3', { kind: 'sides', sides: [['r1', 'r2'], ['r3']] }],
     [[['r1'], ['r2']], { kind: 'sides', sides: [['r1'], ['r2']] }],
@@ -80,7 +95,11 @@ describe('actions: links', () => {
 
 describe('actions: origin', () => {
   it.each<[object, object]>([
-    [{ refuseOpening: true }, { kind: 'refuseOpening', times: 1 }],
+    [{ refuseOpening: true }, { kind: 'refuseOpening', dose: { times: 1 } }],
+    [
+      { refuseOpening: true, rate: 0.25 },
+      { kind: 'refuseOpening', dose: { perMillion: 250_000, forMs: 500 } },
+    ],
     [
       { loseDeliveries: 'origin', times: 9 },
       { kind: 'loseDeliveries', dose: { times: 9 } },
@@ -105,8 +124,8 @@ describe('actions: origin', () => {
 
 describe('actions: refused', () => {
   const selections =
-    'one of isolate:TARGET, from:TARGET, to:TARGET, minority:with-leader, ' +
-    'minority:without-leader, all, sides such as r1/r2';
+    'one of isolate:TARGET, from:TARGET, to:TARGET, bridge:TARGET, minority:with-leader, ' +
+    'minority:without-leader, ring, bridge, spurs, all, sides such as r1/r2';
   const sides = 'two sides or more, no slot twice, such as r1+r2/r3';
   it.each<[object, string]>([
     [{ flap: 'any' }, '.flap: "any" is not one of leader, r1, r2, r3'],
@@ -131,7 +150,8 @@ describe('actions: refused', () => {
     [{ partition: [] }, `.partition: "" is not ${sides}`],
     [
       { partition: 5 },
-      '.partition: 5 is not isolate:…, minority:…, sides such as r1+r2/r3, or all',
+      '.partition: 5 is not isolate:…, minority:…, ring, bridge, spurs, sides such as r1+r2/r3, ' +
+        'or all',
     ],
     [{ link: 'all' }, ': "link" is not given with latency, loss, duplicate or reorder'],
     [{ link: 'all', loss: 0 }, ': "link" is not given with latency, loss, duplicate or reorder'],
@@ -149,6 +169,30 @@ describe('actions: refused', () => {
     [
       { kill: 'leader', between: 'all' },
       '.between: "kill" is not a fault that takes it (partition, link do)',
+    ],
+    [
+      { partition: 'bridge:leadr' },
+      '.partition: "leadr" is not one of leader, follower, follower:lagging, follower:ahead, any, ' +
+        'r1, r2, r3; did you mean leader?',
+    ],
+    [{ partition: 'ring' }, '.partition: "ring" is not possible with 3 replicas: it takes 4'],
+    [{ partition: 'spurs' }, '.partition: "spurs" is not possible with 3 replicas: it takes 5'],
+    [{ overrun: 'follower' }, '.overrun: "follower" is not one of leader, r1, r2, r3'],
+    [{ overrun: 'leader', entries: -1 }, '.entries: -1 is not a whole number from 0 to 2^53-1'],
+    [{ clockRate: 'leader' }, '.factor: nothing is not a factor from 0.1 to 10, such as 1.5'],
+    [{ clockRate: 'r1', factor: 11 }, '.factor: 11 is not a factor from 0.1 to 10, such as 1.5'],
+    [
+      { clockRate: 'r1', factor: '2x' },
+      '.factor: "2x" is not a factor from 0.1 to 10, such as 1.5',
+    ],
+    [
+      { wipe: 'leader', restartAfter: '1s' },
+      '.restartAfter: "wipe" is not a fault that takes it (kill, outOfMemory, failWrites, ' +
+        'failSync, tornTail do)',
+    ],
+    [
+      { tornTail: 'leader', restartAfter: '0ms' },
+      '.restartAfter: "0ms" is not a duration above zero',
     ],
     [{ slow: 'leader', by: '0ms' }, '.by: "0ms" is not a duration above zero'],
     [{ failPropose: 'leader', rate: 0 }, '.rate: 0 is not a chance above zero'],

@@ -33,10 +33,13 @@ interface Seen {
   readonly stored?: number;
   readonly role?: Role;
   readonly term?: number;
+  /** On how many members some batch is. */
+  readonly on?: number;
 }
 
-function view({ serving = false, skipsAccepted = 0, stored = 0, ...log }: Seen): ReplicaView {
-  return { serving, skipsAccepted, stored, log: { role: 'follower', term: 1, ...log } };
+function view({ serving = false, skipsAccepted = 0, stored = 0, on, ...log }: Seen): ReplicaView {
+  const appendedOn = (members: number): boolean => members === on;
+  return { serving, skipsAccepted, stored, log: { role: 'follower', term: 1, ...log, appendedOn } };
 }
 
 /** A leader whose noop is applied. */
@@ -74,6 +77,15 @@ describe('arms: states', () => {
     [{ kind: 'skipped', count: 10 }, serving({ stored: 99 }), serving({ skipsAccepted: 11 })],
     [{ kind: 'applied', count: 3 }, serving({ stored: 2 }), serving({ stored: 3 })],
     [{ kind: 'applied', count: 3 }, serving({ skipsAccepted: 99 }), serving({ stored: 4 })],
+    [{ kind: 'appended', on: 2, of: 3 }, serving({ on: 1 }), serving({ on: 2 })],
+    [{ kind: 'appended', on: 1, of: 3 }, serving({ on: 3 }), serving({ on: 1 })],
+    [{ kind: 'phase', phase: 'noop' }, serving({ stored: 1 }), view({ role: 'leader', stored: 1 })],
+    [
+      { kind: 'phase', phase: 'noop' },
+      view({ role: 'leader' }),
+      view({ role: 'leader', stored: 1 }),
+    ],
+    [{ kind: 'phase', phase: 'noop' }, view({ stored: 1 }), view({ role: 'leader', stored: 1 })],
     [{ kind: 'term', term: 4 }, serving({ term: 3 }), serving({ term: 4 })],
     [{ kind: 'term', term: 4 }, serving({ term: 1 }), serving({ term: 7 })],
   ])('leader: %o: not yet, then once', (state, before, met) => {
@@ -111,6 +123,14 @@ describe('arms: targets', () => {
     expect(dueAt(arms, serving(meeting))).toEqual([]);
     expect(dueAt(arms, view({ ...meeting, role: 'candidate' }))).toEqual([]);
     expect(dueAt(arms, view(meeting))).toEqual(['f']);
+  });
+
+  it('who holds a batch, and the phases of a leader: seen by it, whoever is meant', () => {
+    const other = fault('a', slot('r2'), { kind: 'appended', on: 1, of: 3 });
+    const noop = fault('p', slot('r2'), { kind: 'phase', phase: 'noop' });
+    expect(dueAt(armed([other], 'r1'), view({ role: 'leader', on: 1 }))).toEqual([]);
+    expect(dueAt(armed([other], 'r1'), serving({ on: 1 }))).toEqual(['a']);
+    expect(dueAt(armed([noop], 'r1'), view({ role: 'leader', stored: 1 }))).toEqual(['p']);
   });
 
   it('slot: that one alone, in any role', () => {
@@ -194,9 +214,12 @@ describe('arms: last seen', () => {
       { kind: 'applied', count: 1 },
       { kind: 'term', term: 3 },
       { kind: 'role', role: 'candidate' },
+      { kind: 'appended', on: 2, of: 5 },
+      { kind: 'phase', phase: 'noop' },
     ];
     expect(states.map(stateText)).toEqual([
       ...['skipped >= 10000', 'applied >= 1', 'term >= 3', 'role = candidate'],
+      ...['appended on 2 of 5', 'phase = noop'],
     ]);
   });
 });

@@ -62,8 +62,9 @@ describe('faults: kinds, targets, parameters', () => {
     [
       'parameter of another kind',
       { kill: 'leader', for: '1s', ...AT },
-      '.for: "kill" is not a fault that takes it (freeze, slow, partition, link, ' +
-        'stallOrigin, failPropose, loseDeliveries, repeatDeliveries do)',
+      '.for: "kill" is not a fault that takes it (freeze, slow, slowDisk, clockRate, ' +
+        'partition, link, stallOrigin, failPropose, refuseOpening, loseDeliveries, ' +
+        'repeatDeliveries do)',
     ],
     [
       'to of another kind',
@@ -133,12 +134,12 @@ describe('faults: triggers', () => {
     [
       'no state',
       { when: {} },
-      '.when: "no state" is not exactly one of skipped, applied, term, role',
+      '.when: "no state" is not exactly one of skipped, applied, term, role, appended, phase',
     ],
     [
       'two states',
       { when: { term: 2, skipped: 1 } },
-      '.when: "skipped and term" is not exactly one of skipped, applied, term, role',
+      '.when: "skipped and term" is not exactly one of skipped, applied, term, role, appended, phase',
     ],
     [
       'a state misspelt',

@@ -23,9 +23,11 @@ const LINKS = [
   'to:follower',
   'minority:with-leader',
   'r1/r2+r3+r4+r5',
+  'ring',
+  'bridge:leader',
 ];
 /** What ends its member: of five, two may go; one is left for what takes a member away for a while. */
-const ENDING: readonly FaultKind[] = ['kill', 'outOfMemory', 'failWrites'];
+const ENDING: readonly FaultKind[] = ['kill', 'outOfMemory', 'failWrites', 'wipe'];
 
 type Draw = (prng: Prng) => object;
 
@@ -35,6 +37,15 @@ const FAULTS: Readonly<Record<FaultKind, Draw>> = {
   kill: (prng) => ({ kill: pick(prng, 'who', MEMBERS) }),
   outOfMemory: (prng) => ({ outOfMemory: pick(prng, 'who', MEMBERS) }),
   failWrites: (prng) => ({ failWrites: pick(prng, 'who', MEMBERS) }),
+  failSync: (prng) => ({ failSync: pick(prng, 'who', MEMBERS), restartAfter: '100ms' }),
+  tornTail: (prng) => ({ tornTail: pick(prng, 'who', MEMBERS), restartAfter: '100ms' }),
+  wipe: (prng) => ({ wipe: pick(prng, 'who', MEMBERS) }),
+  slowDisk: (prng) => ({ slowDisk: pick(prng, 'who', MEMBERS), by: '10ms', for: '150ms' }),
+  clockRate: (prng) => ({
+    ...{ clockRate: pick(prng, 'who', MEMBERS), for: '150ms' },
+    factor: pick(prng, 'factor', [0.5, 1.5]),
+  }),
+  overrun: () => ({ overrun: 'leader' }),
   freeze: (prng) => ({ freeze: pick(prng, 'who', MEMBERS), for: '150ms' }),
   slow: (prng) => ({ slow: pick(prng, 'who', MEMBERS), by: '2ms', for: '150ms' }),
   failPropose: (prng) =>
@@ -98,12 +109,14 @@ export function mixedScenario(seed: number): Record<string, unknown> {
 
 /** A time, or a state that the load passes through; now and then it strikes again. */
 function triggerOf(prng: Prng): object {
-  switch (prng.below('trigger', 4)) {
+  switch (prng.below('trigger', 5)) {
     case 0:
       return { when: { skipped: prng.between('skipped', 1, 20_000) } };
     case 1:
       return { when: { applied: prng.between('applied', 1, 10_000) } };
     case 2:
+      return { when: { appended: { on: prng.between('on', 1, 5), of: 5 } } };
+    case 3:
       return { at: SPAN, every: '30ms..60ms', repeat: 2 };
     default:
       return { at: SPAN };

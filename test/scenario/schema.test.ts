@@ -41,6 +41,7 @@ describe('schema: for editors', () => {
       '.mirror',
       '.faults[]',
       '.faults[].when',
+      '.faults[].when.appended',
       '.expect',
       '.expect.stallAtMost',
       '.expect.state',

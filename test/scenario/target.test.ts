@@ -88,10 +88,18 @@ describe('budget: what it counts', () => {
       { kind: 'failPropose', dose: { times: 1 }, code: 'overrun' },
       { kind: 'outOfMemory' },
       { kind: 'failWrites' },
+      { kind: 'failSync', restartMs: 5 },
+      { kind: 'tornTail' },
+      { kind: 'wipe' },
+      { kind: 'overrun', entries: 0 },
       { kind: 'slow', byMs: 5, forMs: 1 },
+      { kind: 'slowDisk', byMs: 5, forMs: 1 },
+      { kind: 'clockRate', factor: 2, forMs: 1 },
       { kind: 'dropConsumer' },
     ];
     const breaking = actions.filter(breaksMember).map(({ kind }) => kind);
-    expect(breaking).toEqual(['kill', 'freeze', 'outOfMemory', 'failWrites']);
+    expect(breaking).toEqual([
+      ...['kill', 'freeze', 'outOfMemory', 'failWrites', 'failSync', 'tornTail', 'wipe'],
+    ]);
   });
 });

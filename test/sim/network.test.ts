@@ -1,16 +1,11 @@
 /** What a fault does to links, and which directions the shapes of the network cut. */
 import { describe, expect, it } from 'vitest';
 import { createPrng } from '../../src/base/prng.js';
+import { cutsOfShape, SHAPE_MEMBERS_MIN, type Cut } from '../../src/scenario/shapes.js';
 import { Agenda } from '../../src/sim/agenda.js';
 import { CALM } from '../../src/sim/conditions.js';
 import { SimLink } from '../../src/sim/link.js';
-import {
-  cutsOfMask,
-  cutsOfOne,
-  cutsOfShape,
-  SHAPE_MEMBERS_MIN,
-  type Cut,
-} from '../../src/sim/topology.js';
+import { cutsOfMask, cutsOfOne } from '../../src/sim/topology.js';
 
 interface Stage {
   readonly agenda: Agenda;
