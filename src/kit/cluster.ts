@@ -79,7 +79,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   });
   const run = new Run(plan, running, record, []);
   if (await run.elect()) {
-    return new Cluster({ plan, running, run, record, members, events, hasher, replay });
+    return new Cluster({ plan, driver: on, running, run, record, members, events, hasher, replay });
   }
   await running[Symbol.asyncDispose]();
   const [{ verdict, text: why } = { verdict: 'stalled', text: 'no leader' }] = record.reasons(null);
@@ -88,6 +88,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
 interface ClusterParts {
   readonly plan: Plan;
+  readonly driver: TestDriver;
   readonly running: RunningCluster;
   readonly run: Run;
   readonly record: RunRecord;
@@ -103,6 +104,7 @@ interface ClusterParts {
  */
 export class Cluster implements AsyncDisposable {
   readonly plan: Plan;
+  readonly driver: TestDriver;
   /** Everything that happened so far. */
   readonly events: readonly ClusterEvent[];
   readonly #parts: ClusterParts;
@@ -113,6 +115,7 @@ export class Cluster implements AsyncDisposable {
   constructor(parts: ClusterParts) {
     this.#parts = parts;
     this.plan = parts.plan;
+    this.driver = parts.driver;
     this.events = parts.events;
   }
 

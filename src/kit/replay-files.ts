@@ -4,7 +4,7 @@ import { encodeReplay, replayFileName, type ReplayFile } from '../sim/replay-fil
 import { shrinkRun } from '../sim/shrink-run.js';
 import { FOCUSES } from '../sim/swarm-focus.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
-import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
+import type { FailedSeed, SeedFailure, SweepSummary } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
 import { writeLines } from './output.js';
 import { version } from './version.js';
@@ -47,7 +47,7 @@ export async function withReplays(
 }
 
 /** A run that is not the same twice, or that ends its thread, cannot be shrunk by playing it. */
-function canShrink({ verdict, property }: FailedSeed): boolean {
+export function canShrink({ verdict, property }: SeedFailure): boolean {
   return verdict === 'harness' ? property === 'harness' : true;
 }
 
@@ -93,7 +93,8 @@ export async function shrinkToFile(
 export function shrunkText({ shrunk }: ReplayFile): string {
   if (shrunk === undefined) return 'not shrunk';
   const { from, to, candidates, end } = shrunk;
-  return `shrunk from ${from} faults and fates to ${to} after ${candidates} candidates${LIMITS[end]}`;
+  const events = `${from} faults and fates to ${to}`;
+  return `shrunk from ${events} after ${candidates} candidates${LIMITS[end]}`;
 }
 
 const LIMITS = {

@@ -1,4 +1,4 @@
-/** A seed of a scenario that failed: made small, written down as a scenario, and its events kept. */
+/** A seed of a scenario that failed: made small, written down as a scenario, its events kept. */
 import { stringify } from 'yaml';
 import type { Hasher } from '../base/hasher.js';
 import { quoted } from '../report/text.js';
@@ -18,6 +18,8 @@ export interface ScenarioReplay {
   /** The scenario as it failed last, and where it was written. */
   readonly scenario: Scenario;
   readonly path: string;
+  /** What it comes to. */
+  readonly failure: SeedFailure;
   /** Its events, as NDJSON. */
   readonly eventsPath: string;
   /** Plays it again. */
@@ -54,13 +56,16 @@ export async function writeScenarioReplay(
   });
   const { scenario, conditions } = shrunk.plan;
   const plan = planScenario(scenario, 'shrunk', readFile);
+  const last = await played(plan, conditions, hasher);
+  const { property, text } = last.failure ?? failure;
   const name = fileName(failure, plan.seed);
-  const about = `# seed ${plan.seed}: ${failure.property}: ${failure.text.replaceAll('\n', ' ')}`;
+  const about = `# seed ${plan.seed}: ${property}: ${text.replaceAll('\n', ' ')}`;
   const path = writeLines(dir, `${name}.yaml`, [about, stringify(scenario).trimEnd()]);
-  const events = await eventsOf(plan, conditions, hasher);
+  const events = eventLines(last.events, plan);
   return {
     scenario,
     path,
+    failure: last.failure ?? failure,
     eventsPath: writeLines(dir, `${name}.ndjson`, events),
     command: commandOf(path, conditions, plan.seed),
     candidates: shrunk.candidates,
@@ -84,15 +89,16 @@ function commandOf(path: string, conditions: ScenarioCase['conditions'], seed: n
   return words.map(quoted).join(' ');
 }
 
-async function eventsOf(
+async function played(
   plan: Plan,
   conditions: ScenarioCase['conditions'],
   hasher: Hasher,
-): Promise<string[]> {
+): Promise<{ readonly failure: SeedFailure | null; readonly events: readonly ClusterEvent[] }> {
   const events: ClusterEvent[] = [];
+  const subject = { kind: 'scenario', plan, conditions } as const;
   const onEvent = (event: ClusterEvent): void => void events.push(event);
-  await playSeed({ kind: 'scenario', plan, conditions }, plan.seed, hasher, { onEvent });
-  return eventLines(events, plan);
+  const { failure } = await playSeed(subject, plan.seed, hasher, { onEvent });
+  return { failure, events };
 }
 
 /** NDJSON of what a driver reported. */

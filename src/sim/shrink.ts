@@ -47,7 +47,11 @@ export function eventsOf({ faults, fates = [] }: SwarmPlan): number {
 
 const SWARM_PASSES: readonly Pass<SwarmPlan>[] = [fewestEvents, ...REDUCTIONS.map(reducing)];
 
-/** Fewer events, weaker events, fewer replicas, less load, a calmer world. @param plan  one that fails */
+/**
+ * Fewer events, weaker events, fewer replicas, less load, a calmer world.
+ *
+ * @param plan  one that fails
+ */
 export function shrink(
   plan: SwarmPlan,
   options: ShrinkOptions<SwarmPlan>,

@@ -67,7 +67,10 @@ function outcomeLine({ failure, simulatedMs }: SeedReport): string {
   return canonicalText({ kind: 'outcome', failure, simulatedMs });
 }
 
-/** The first line in which two traces of one seed differ, in words; null: they are the same. */
+/**
+ * The first line in which two traces of one seed differ, in words; null: they are the same. Lines
+ * may go without their draws.
+ */
 export function firstDifference(one: Uint8Array, other: Uint8Array): string | null {
   if (isEqual(one, other)) return null;
   const [lines, others] = [linesOf(one), linesOf(other)];
@@ -77,7 +80,8 @@ export function firstDifference(one: Uint8Array, other: Uint8Array): string | nu
   const [otherEvent, otherDraw] = partsOf(others[position]);
   const draws = draw === otherDraw ? draw : `${draw}, or ${otherDraw}`;
   const events = event === otherEvent ? event : `${event}, or ${otherEvent}`;
-  return `event ${position + 1} is ${events}; last draw before it: ${draws}`;
+  const where = `event ${position + 1} is ${events}`;
+  return draws === '' ? where : `${where}; last draw before it: ${draws}`;
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {
@@ -91,7 +95,7 @@ function linesOf(trace: Uint8Array): string[] {
 }
 
 function partsOf(line: string | undefined): [event: string, draw: string] {
-  if (line === undefined) return ['the end', 'none'];
+  if (line === undefined) return ['the end', ''];
   const [event = '', draw = ''] = line.split('\t');
   return [event, draw];
 }

@@ -1,24 +1,25 @@
 /**
  * lockstep for tests with vitest: `test` with a cluster of its own for each test, `test.scenario`
- * for scenario files, and matchers.
+ * for scenario files, `test.sweep` for many seeds, and matchers.
  *
  * `test.override('clusterOptions', { on: 'sim', replicas: 5 })` sets the clusters of a suite up.
  */
-import { readFileSync } from 'node:fs';
 import { expect, test as base, type TestAPI, type TestContext } from 'vitest';
-import { loadHasher } from '../base/hasher.js';
-import { parsePositiveDuration } from '../base/units.js';
+import { parseCount, parsePositiveDuration } from '../base/units.js';
 import { startCluster, type Cluster, type ClusterOptions } from '../kit/cluster.js';
-import { driverOf, TEST_DRIVERS, type TestDriver } from '../kit/drivers.js';
-import { quoted } from '../report/text.js';
-import { planScenario, scenarioSource } from '../scenario/parse.js';
-import { play, type PlayResult } from '../scenario/play.js';
-import { driversOf, seedOf } from './environment.js';
+import { TEST_DRIVERS, type TestDriver } from '../kit/drivers.js';
+import type { PlayResult } from '../scenario/play.js';
+import { keepCluster, recordRun } from './artifacts.js';
+import { askedOf } from './environment.js';
 import './matchers.js';
 import { replayOf } from './replay.js';
+import { playFile } from './scenario.js';
+import { compared, groupOf, seeded, turnOf, whyNot } from './seeds.js';
+import { planSweep, sweepTest, type SweepOptions, type SweepScenario } from './sweep.js';
 
 export { expect };
 export type { Elected } from './findings.js';
+export type { SweepOptions, SweepScenario } from './sweep.js';
 
 export interface ScenarioOptions {
   /** A test for each of them; default: all. */
@@ -37,55 +38,68 @@ export interface Fixtures {
 }
 
 const TIMEOUT_DEFAULT = '2m';
-const read = (path: string): string => readFileSync(path, 'utf8');
+const asked = askedOf(process.env);
 
 const clustered = base.extend<Fixtures>({
   clusterOptions: {},
-  cluster: async ({ clusterOptions, task }, use) => {
-    const on = driversOf(process.env)?.[0] ?? clusterOptions.on ?? 'threads';
-    const seed = seedOf(process.env) ?? clusterOptions.seed ?? 1;
+  cluster: async ({ clusterOptions, task, skip }, use) => {
+    const turn = turnOf(task);
+    const group = groupOf(turn);
+    const on = asked.on?.[0] ?? clusterOptions.on ?? 'threads';
+    const why = whyNot(group, asked) ?? (turn.again && on !== 'sim' ? 'only sim repeats' : null);
+    skip(why !== null, why ?? '');
+    const first = asked.seed ?? parseCount('seed', clusterOptions.seed ?? 1, { min: 0 });
+    const seed = first + turn.offset;
     const replay = replayOf(task, on, seed);
-    await using cluster = await startCluster({
-      name: task.name,
-      ...clusterOptions,
-      on,
-      seed,
-      replay,
-    });
+    const own = { name: task.name, ...clusterOptions, on, seed, replay };
+    await using cluster = await startCluster(own);
     await use(cluster);
+    if (task.result?.state === 'fail') {
+      group.failedSeed = seed;
+      await recordRun(task, { driver: on, seed, replay }, [keepCluster(cluster)]);
+    } else if (asked.checkDeterminism && on === 'sim') compared(group, turn, cluster.events);
   },
 });
 
 /** Plays a scenario file, a test for each driver, with a time-out of its own. */
 function scenarioTests(file: string, options: ScenarioOptions = {}): void {
   const { on = TEST_DRIVERS, timeout = TIMEOUT_DEFAULT, check } = options;
-  const asked = driversOf(process.env);
   const limit = { timeout: parsePositiveDuration('timeout', timeout) };
   for (const driver of on) {
-    base(`${file} on ${driver}`, limit, async (context) => {
-      context.skip(asked?.includes(driver) === false, `LOCKSTEP_ON is ${asked?.join(',') ?? ''}`);
-      const result = await playFile(file, driver, context);
+    const name = `${file} on ${driver}`;
+    if (driver === 'sim' && isSwept() && asked.on?.includes('sim') !== false) {
+      sweptTest(name, file);
+      continue;
+    }
+    const each = seeded(base, { ...asked, checkDeterminism: false });
+    each(name, limit, async (context: TestContext) => {
+      const { task, skip } = context;
+      const group = groupOf(turnOf(task));
+      skip(asked.on?.includes(driver) === false, `LOCKSTEP_ON is ${asked.on?.join(',') ?? ''}`);
+      const why = whyNot(group, asked);
+      skip(why !== null, why ?? '');
+      const result = await playFile(file, driver, asked, context);
+      if (result.summary.verdict !== 'held') group.failedSeed = result.summary.seed;
       expect(result).toHaveHeld();
       await check?.(result);
     });
   }
 }
 
-async function playFile(
-  file: string,
-  on: TestDriver,
-  { signal }: TestContext,
-): Promise<PlayResult> {
-  const { raw, where } = scenarioSource(file, read);
-  const planned = planScenario(raw, where, read);
-  const plan = { ...planned, seed: seedOf(process.env) ?? planned.seed };
-  const words = ['lockstep', 'run', file, '--on', on, '--seed', String(plan.seed)];
-  const replay = words.map(quoted).join(' ');
-  return play(plan, { driver: driverOf('on', on), hasher: await loadHasher(), replay, signal });
+/** Whether the environment asks for more than one play of what can be swept. */
+function isSwept(): boolean {
+  const { seeds, timeLimitMs, checkDeterminism } = asked;
+  return seeds !== undefined || timeLimitMs !== undefined || checkDeterminism;
 }
 
-/** vitest's own `test`, with `cluster` and `clusterOptions`, and with `test.scenario`. */
-export const test: TestAPI<Fixtures> & { readonly scenario: typeof scenarioTests } = Object.assign(
-  clustered,
-  { scenario: scenarioTests },
-);
+/** One test over many seeds in virtual time, with a time-out of its own. */
+function sweptTest(name: string, of: SweepScenario, options: SweepOptions = {}): void {
+  const plan = planSweep(of, options, asked);
+  base(name, { timeout: plan.timeoutMs }, (context) => sweepTest(plan, context));
+}
+
+/** vitest's own `test`, with `cluster` and `clusterOptions`, with `scenario` and `sweep`. */
+export const test: TestAPI<Fixtures> & {
+  readonly scenario: typeof scenarioTests;
+  readonly sweep: typeof sweptTest;
+} = Object.assign(seeded(clustered, asked), { scenario: scenarioTests, sweep: sweptTest });

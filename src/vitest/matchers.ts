@@ -5,6 +5,7 @@
  */
 import { expect, type MatcherResult } from 'vitest';
 import { Cluster } from '../kit/cluster.js';
+import { keepCluster } from './artifacts.js';
 import { printable } from '../report/text.js';
 import type { PlayResult } from '../scenario/run.js';
 import {
@@ -44,7 +45,11 @@ type Question<A extends unknown[]> = (result: PlayResult, ...asked: A) => string
 function matcher<A extends unknown[]>(name: string, question: Question<A>) {
   return (received: unknown, ...asked: A): MatcherResult => {
     if (received instanceof Cluster) {
-      return received.verify().then((result) => answer(name, result, question(result, ...asked)));
+      return received.verify().then((result) => {
+        const against = question(result, ...asked);
+        const kept = against.length === 0 ? [] : [`events: ${keepCluster(received)}`];
+        return answer(name, result, against, kept);
+      });
     }
     if (!isResult(received)) {
       throw new TypeError(`${name} takes the result of a play, or a cluster`);
@@ -53,11 +58,17 @@ function matcher<A extends unknown[]>(name: string, question: Question<A>) {
   };
 }
 
-function answer(name: string, result: PlayResult, against: readonly string[]) {
+function answer(
+  name: string,
+  result: PlayResult,
+  against: readonly string[],
+  kept: readonly string[] = [],
+) {
   const pass = against.length === 0;
   return {
     pass,
-    message: () => [`${name}: ${pass ? 'it does' : 'failed'}`, ...told(result, against)].join('\n'),
+    message: () =>
+      [`${name}: ${pass ? 'it does' : 'failed'}`, ...told(result, against), ...kept].join('\n'),
   };
 }
 
