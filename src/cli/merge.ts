@@ -7,6 +7,7 @@ import { EXIT } from '../verdict/types.js';
 import { SweepFiles } from './sweep-files.js';
 
 interface MergeFlags {
+  readonly coverage?: boolean;
   readonly json?: boolean;
   readonly junit?: string;
   readonly outDir?: string;
@@ -17,6 +18,7 @@ export function addMergeCommand(program: Command): void {
     .command('merge')
     .description('one summary and one verdict from the shards of a sweep')
     .argument('<file...>', 'the summaries of all shards (JSON)')
+    .option('--coverage', 'print how often each fault fell in each phase')
     .option('--json', 'print the summary alone')
     .option('--junit <file>', 'write a JUnit report there')
     .option('--out-dir <dir>', 'keep the summary there')
@@ -26,7 +28,7 @@ export function addMergeCommand(program: Command): void {
       const summary = mergeShards(paths, readInput);
       await new SweepFiles(flags).ended(summary, null);
       process.stdout.write(
-        flags.json === true ? `${JSON.stringify(summary)}\n` : renderSweep(summary),
+        flags.json === true ? `${JSON.stringify(summary)}\n` : renderSweep(summary, flags.coverage),
       );
       process.exitCode = EXIT[summary.verdict];
     });

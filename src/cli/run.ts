@@ -202,6 +202,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function collect(line: string, lines: readonly string[]): string[] {
+/** Values of an option that may be repeated. */
+export function collect(line: string, lines: readonly string[]): string[] {
   return [...lines, line];
 }

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { LockstepError, usageError } from '../base/errors.js';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
+import { checkMustHit } from '../sim/must-hit.js';
 import type { SweepSubject } from '../sim/seeds.js';
 import type { SwarmFocus } from '../sim/swarm-focus.js';
 import type { SweepAsked } from '../verdict/sweep.js';
@@ -18,6 +19,8 @@ export interface SweepFlags {
   readonly cores?: string;
   readonly timeLimit?: string;
   readonly untilPlateau?: string;
+  readonly mustHit: readonly string[];
+  readonly coverage?: boolean;
   readonly keepGoing?: boolean;
   readonly conditions?: 'calm' | 'drawn';
   readonly checkDeterminism?: boolean;
@@ -73,6 +76,7 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
       seeds,
       untilPlateau: plateau,
       timeLimitMs: limitMs,
+      mustHit: checkMustHit('--must-hit', flags.mustHit, subject),
       shard: flags.shard ?? null,
     },
   };

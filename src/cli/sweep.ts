@@ -8,6 +8,7 @@ import { EXIT } from '../verdict/types.js';
 import { describeSwarm } from '../kit/drawn-text.js';
 import { withReplays } from '../kit/replay-files.js';
 import { playSweep } from '../kit/sweep.js';
+import { collect } from './run.js';
 import { SweepFiles } from './sweep-files.js';
 import { SweepProgress } from './sweep-progress.js';
 import { replaySeed, sweepRequest, type SweepCommand, type SweepFlags } from './sweep-request.js';
@@ -22,6 +23,8 @@ export function addSweepCommand(program: Command): void {
     .option('--cores <n>', 'threads; default: all cores')
     .option('--time-limit <duration>', 'end then; without --seeds: as many as fit')
     .option('--until-plateau <n>', 'end when this many seeds in a row showed nothing new')
+    .option('--must-hit <cell>', 'leader:skipping:kill has to be met (repeatable)', collect, [])
+    .option('--coverage', 'print how often each fault fell in each phase')
     .option('--keep-going', 'go on after a seed that failed')
     .addOption(
       new Option('--conditions <which>', 'links and disks of a scenario; default: calm').choices([
@@ -62,7 +65,9 @@ async function runSweep(scenario: string | undefined, flags: SweepFlags): Promis
   const whole = drawn === null ? summary : { ...summary, drawn };
   const drawnText = drawn === null ? '' : `${describeSwarm(drawn).join('\n')}\n\n`;
   const text =
-    flags.json === true ? `${JSON.stringify(whole)}\n` : `${drawnText}${renderSweep(summary)}`;
+    flags.json === true
+      ? `${JSON.stringify(whole)}\n`
+      : `${drawnText}${renderSweep(summary, flags.coverage)}`;
   process.stdout.write(text);
   return EXIT[summary.verdict];
 }

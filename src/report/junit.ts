@@ -3,16 +3,26 @@
  * (of a merged sweep, one block a shard), so that a report stays small however many seeds it is of.
  */
 import { create } from 'xmlbuilder2';
+import type { Gate } from '../verdict/coverage.js';
 import type { FailedSeed, SweepSummary } from '../verdict/sweep.js';
+import { missedText } from './coverage.js';
 import { counted, printable } from './text.js';
 
 /** Keys with an @ are attributes, `#` is text. */
 type Case = Readonly<Record<string, string | number | Readonly<Record<string, string>>>>;
 
 export function junitOf(summary: SweepSummary): string {
-  const { asked, failed, verdict, ended, wallSeconds } = summary;
-  const cases = [...failed.map(failedCase), ...blocksOf(summary).map(caseOf)];
-  if (verdict !== 'held' && failed.every((seed) => seed.verdict !== verdict)) {
+  const { asked, failed, gates, verdict, ended, wallSeconds } = summary;
+  // A shard is not held to gates: they are cases of the merged sweep.
+  const judged = asked.shard === null ? gates : [];
+  const missed = judged.some(({ times }) => times === 0);
+  const cases = [
+    ...failed.map(failedCase),
+    ...judged.map(gateCase),
+    ...blocksOf(summary).map(caseOf),
+  ];
+  const isSaid = failed.some((seed) => seed.verdict === verdict);
+  if (verdict !== 'held' && !isSaid && !(verdict === 'uncovered' && missed)) {
     const message = `${verdict}: the sweep did not come to its end (${ended})`;
     cases.push({ ...caseOf('to its end'), error: { '@message': message, '@type': verdict } });
   }
@@ -23,6 +33,7 @@ export function junitOf(summary: SweepSummary): string {
     '@failures': count('failure'),
     '@errors': count('error'),
     '@time': wallSeconds,
+    ...propertiesOf(summary),
     testcase: cases,
   };
   const xml = create({ version: '1.0', encoding: 'UTF-8' }, { testsuites: { testsuite: suite } });
@@ -36,6 +47,21 @@ function failedCase({ seed, verdict, property, text, replay }: FailedSeed): Case
     '#': printable(`replay: ${replay}`),
   };
   return { ...caseOf(`seed ${seed}`), [verdict === 'harness' ? 'error' : 'failure']: found };
+}
+
+function gateCase(gate: Gate): Case {
+  const found = caseOf(`must hit ${gate.mustHit}`);
+  if (gate.times > 0) return found;
+  return { ...found, failure: { '@message': missedText(gate), '@type': 'uncovered' } };
+}
+
+/** The coverage, a property a cell: `coverage leader:skipping:kill`. */
+function propertiesOf({ coverage }: SweepSummary) {
+  const property = Object.entries(coverage).map(([cell, times]) => ({
+    '@name': printable(`coverage ${cell}`),
+    '@value': times,
+  }));
+  return property.length === 0 ? {} : { properties: { property } };
 }
 
 function caseOf(name: string): Case {

@@ -1,5 +1,7 @@
 /** A sweep for people: failed seeds first, then what was seen, then the verdict. */
+import { faultCellOf, isInstant } from '../base/cells.js';
 import type { SweepEnd, SweepSummary } from '../verdict/sweep.js';
+import { coverageMatrix, coverageTable, missedText } from './coverage.js';
 import { counted, duration, grouped, printable, table } from './text.js';
 
 const ENDED: Readonly<Record<SweepEnd, string | null>> = {
@@ -10,14 +12,15 @@ const ENDED: Readonly<Record<SweepEnd, string | null>> = {
   signal: 'ended by a signal',
 };
 
-export function renderSweep(summary: SweepSummary): string {
+/** @param whole  the coverage as a matrix, every cell of it */
+export function renderSweep(summary: SweepSummary, whole = false): string {
   const failed = summary.failed.flatMap(({ seed, property, text, replay }) => [
     `seed ${seed}  ${property}: ${printable(text)}`,
     `  replay: ${printable(replay)}`,
   ]);
   const { wallSeconds, seedsPerSecond, simulatedSeconds, timesRealTime } = summary;
   const rows = [
-    ...coverageRows(summary),
+    ...countRows(summary),
     [
       'time',
       `${duration(wallSeconds * 1_000)}, ${grouped(seedsPerSecond)} seeds/s; ` +
@@ -34,38 +37,37 @@ export function renderSweep(summary: SweepSummary): string {
     `${grouped(summary.failed.length)} failed`,
     ENDED[summary.ended],
   ].filter((part) => part !== null);
-  const lines = [...failed, ...table(rows, new Set()), ''];
+  const seen = whole ? coverageMatrix(summary.coverage) : coverageTable(summary.coverage);
+  const lines = [...failed, ...withBlank(seen), ...table(rows, new Set()), ''];
   return `${[...lines, `${summary.verdict}: ${said.join(', ')}`].join('\n')}\n`;
 }
 
-/** How many faults fell of each kind, at which moments, and what else was met. */
-function coverageRows({ coverage }: SweepSummary): string[][] {
-  const counts = {
-    faults: new Map<string, number>(),
-    moments: new Map<string, number>(),
-    also: new Map<string, number>(),
-  };
-  for (const [cell, count] of Object.entries(coverage)) {
-    const [table, name] = placeOf(cell);
-    counts[table].set(name, (counts[table].get(name) ?? 0) + count);
+/** How many faults fell of each kind, and what else was met. */
+function countRows({ coverage, gates }: SweepSummary): string[][] {
+  const faults = new Map<string, number>();
+  const also = new Map<string, number>();
+  for (const [name, count] of Object.entries(coverage)) {
+    const cell = faultCellOf(name);
+    if (cell === null) also.set(name, count);
+    else if (!isInstant(cell)) faults.set(cell.kind, (faults.get(cell.kind) ?? 0) + count);
   }
-  const { faults, moments, also } = counts;
   return [
     ['faults', listed(faults) || 'none'],
-    ...(moments.size === 0 ? [] : [['moments', listed(moments)]]),
     ...(also.size === 0 ? [] : [['also', listed(also)]]),
     ['cells', grouped(Object.keys(coverage).length)],
+    ...gates.map((gate) => [
+      'must hit',
+      gate.times === 0 ? missedText(gate) : `${gate.mustHit} ${grouped(gate.times)}`,
+    ]),
   ];
-}
-
-function placeOf(cell: string): ['faults' | 'moments' | 'also', string] {
-  const fault = /^(\w+) (?:leader|follower|candidate|preCandidate|cluster) \w+$/.exec(cell);
-  if (fault !== null) return ['faults', fault[1]!];
-  return cell.startsWith('when ') ? ['moments', cell.slice('when '.length)] : ['also', cell];
 }
 
 function listed(counts: ReadonlyMap<string, number>): string {
   return [...counts].map(([name, count]) => `${name} ${grouped(count)}`).join(', ');
+}
+
+function withBlank(lines: readonly string[]): readonly string[] {
+  return lines.length === 0 || lines.at(-1) === '' ? lines : [...lines, ''];
 }
 
 function scalingRows({ scaling = [] }: SweepSummary): string[][] {

@@ -1,25 +1,20 @@
-/**
- * What a sweep has seen, as named cells: a fault of a kind fell on a member in a role while that
- * member was in a phase. A name is its parts with a space between, so that whatever counts, prints
- * or merges cells needs to know none of them, and further tables of cells need no other place.
- */
+/** Where the faults of a run fell, as cells of the table of base/cells.ts. */
+import { cellName, type PHASES, type Phase } from '../base/cells.js';
 import type { Replica } from '../replica/replica.js';
-import type { MemoryDisk } from './disk.js';
+import type { SwarmMoment } from './moments.js';
 import type { SimNode } from './node.js';
 
-type Stand =
-  | 'down'
-  | 'frozen'
-  | 'idle'
-  /** Its own no-op is not applied yet, so that its mirror is not opened. */
-  | 'noopUncommitted'
-  /** It waits until it may open again. */
-  | 'mirrorClosed'
-  | 'openingUnanswered'
-  | 'settingUp'
-  | 'skipInFlight'
-  | 'appendUncommitted'
-  | 'appendUnsynced';
+/** Codes of what a mirror's proposals are refused with. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'notLeader',
+  'staleTerm',
+  'transferring',
+  'overrun',
+  'writeFailed',
+  'mismatch',
+]);
+
+type LeaderPhase = (typeof PHASES)['leader'][number];
 
 export class Coverage {
   readonly #met = new Map<string, number>();
@@ -33,36 +28,71 @@ export class Coverage {
   }
 }
 
-/**
- * `freeze leader skipInFlight`. To be asked before the fault changes what it falls on.
- * @param target  null: a fault of the origin or of all members
- */
-export function faultCell(kind: string, target: SimNode | null): string {
-  if (target === null) return `${kind} cluster any`;
-  const role = target.replica?.log.role ?? 'follower';
-  return `${kind} ${role} ${standOf(target)}`;
+/** On whom a fault falls. `struck` null: on the origin, or on several members at once. */
+export interface Falls {
+  readonly kind: string;
+  readonly struck: SimNode | null;
+  /** Who leads; null: nobody. */
+  readonly leader: SimNode | null;
+  /** The moment that the fault waited for. */
+  readonly moment?: SwarmMoment | undefined;
 }
 
-function standOf(node: SimNode): Stand {
-  const { replica, disk } = node;
+/** The cells that a fault meets. To be asked before it changes what it falls on. */
+export function faultCells({ kind, struck, leader, moment }: Falls): string[] {
+  const role = struck === null ? 'cluster' : roleOf(struck);
+  const phase = struck === null ? clusterPhase(leader) : phaseOf(struck, leader);
+  const cell = cellName({ role, phase, kind });
+  return moment === undefined ? [cell] : [cell, cellName({ role, phase: `@${moment}`, kind })];
+}
+
+function roleOf({ replica }: SimNode): keyof typeof PHASES {
+  if (replica === null) return 'none';
+  const { role } = replica.log;
+  return role === 'preCandidate' ? 'candidate' : role;
+}
+
+function clusterPhase(leader: SimNode | null): Phase {
+  return leader === null ? 'leaderless' : phaseOf(leader, leader);
+}
+
+function phaseOf(node: SimNode, leader: SimNode | null): Phase {
+  const { replica } = node;
   if (replica === null) return 'down';
   if (node.isFrozen) return 'frozen';
-  if (replica.log.role === 'leader') return leaderStand(replica, disk);
-  return disk.written.lastIndex > disk.lastIndex ? 'appendUnsynced' : 'idle';
+  switch (replica.log.role) {
+    case 'leader':
+      return leaderPhase(node, replica);
+    case 'preCandidate':
+      return 'preVoting';
+    case 'candidate':
+      return 'voting';
+    case 'follower':
+      return followerPhase(node, replica, leader);
+  }
 }
 
-function leaderStand(replica: Replica, disk: MemoryDisk): Stand {
+function leaderPhase({ disk }: SimNode, replica: Replica): LeaderPhase {
+  const { raft, mirror } = replica.status();
   if (!replica.serving) return 'noopUncommitted';
+  if (raft.transferringTo !== null) return 'transferring';
   switch (replica.openingPhase) {
     case null:
-      return 'mirrorClosed';
+      return REFUSALS.has(mirror?.error?.code ?? '') ? 'rolledBack' : 'mirrorClosed';
     case 'requested':
-      return 'openingUnanswered';
+      return 'opening';
     case 'settingUp':
       return 'settingUp';
     case 'skipping':
-      return 'skipInFlight';
+      return 'skipping';
     case 'receiving':
-      return disk.written.lastIndex > replica.log.commit ? 'appendUncommitted' : 'idle';
+      if (disk.written.lastIndex > replica.log.commit) return 'appendUncommitted';
+      return disk.hasUnsyncedEntries ? 'appendUnsynced' : 'idle';
   }
+}
+
+function followerPhase({ disk }: SimNode, { log }: Replica, leader: SimNode | null): Phase {
+  if (disk.hasUnsyncedEntries) return 'appendUnsynced';
+  if (log.leader === null) return 'leaderless';
+  return log.lastIndex < (leader?.replica?.log.commit ?? 0) ? 'catchingUp' : 'idle';
 }

@@ -24,7 +24,7 @@ import type {
   Plan,
   Target,
 } from '../scenario/types.js';
-import { faultCell } from './coverage.js';
+import { faultCells } from './coverage.js';
 import { MemberFaults, type Give } from './member-faults.js';
 import type { SimNode } from './node.js';
 import { LinkTroubles } from './troubles.js';
@@ -229,7 +229,11 @@ export class SimInjector {
 
   /** Before it changes its target. */
   #fell(fault: FaultPlan, node: SimNode | null, more?: FaultMore): void {
-    this.#options.onFault?.(faultCell(fault.action.kind, node));
+    const { world, onFault } = this.#options;
+    if (onFault !== undefined) {
+      const falls = { kind: fault.action.kind, struck: node, leader: world.leader() };
+      for (const cell of faultCells(falls)) onFault(cell);
+    }
     this.#tell(fault, node?.slot ?? null, 'installed', more);
   }
 

@@ -3,11 +3,14 @@
  * is missing is refused: a verdict over a part would read as one over the whole.
  */
 import * as z from 'zod';
+import { FAULT_CELL } from '../base/cells.js';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { issueError } from '../scenario/issues.js';
+import { judgeGates } from '../verdict/coverage.js';
 import { decide } from '../verdict/decide.js';
 import {
   addCells,
+  missedGates,
   ratesOf,
   sortedCells,
   type ShardSummary,
@@ -34,6 +37,7 @@ const askedSchema = z.strictObject({
   seeds: count.nullable(),
   untilPlateau: count.nullable(),
   timeLimitMs: figure.nullable(),
+  mustHit: z.array(z.string().regex(FAULT_CELL, 'a cell such as leader:skipping:kill')),
   shard: z
     .string('the summary of one shard, such as 3/16')
     .regex(/^[1-9]\d{0,3}\/[1-9]\d{0,3}$/, 'a shard such as 3/16'),
@@ -57,6 +61,13 @@ const summarySchema = z.strictObject({
   wallSeconds: figure,
   timesRealTime: figure,
   coverage: z.record(z.string(), count),
+  gates: z.array(
+    z.strictObject({
+      mustHit: z.string(),
+      times: count,
+      nearest: z.strictObject({ cell: z.string(), times: count }).nullable(),
+    }),
+  ),
   ended: ends,
   asked: askedSchema,
   scaling: z.array(z.strictObject({ cores: count, seedsPerSecond: figure })).optional(),
@@ -85,13 +96,16 @@ export function mergeShards(
   const seeds = sum((file) => file.seeds);
   const simulatedMs = sum((file) => file.simulatedSeconds) * 1_000;
   const wallMs = Math.max(...shards.map((file) => file.wallSeconds)) * 1_000;
+  const coverage = sortedCells(cells);
+  const gates = judgeGates(shards[0]!.asked.mustHit, coverage);
   return {
     schema: 1,
-    verdict: decide(shards.flatMap(reasonOf)),
+    verdict: decide([...shards.flatMap(reasonOf), ...missedGates(gates)]),
     seeds,
     failed: shards.flatMap(({ failed }) => failed).sort((one, other) => one.seed - other.seed),
     ...ratesOf(seeds, simulatedMs, wallMs),
-    coverage: sortedCells(cells),
+    coverage,
+    gates,
     ended: ENDS.find((end) => shards.some(({ ended }) => ended === end))!,
     asked: { ...shards[0]!.asked, shard: null },
     shards: shards.map(shardOf),
@@ -124,7 +138,7 @@ function agree(one: ShardFile, other: ShardFile): void {
   };
   const wanted = asked(one);
   for (const [key, value] of Object.entries(asked(other))) {
-    if (value === wanted[key]) continue;
+    if (JSON.stringify(value) === JSON.stringify(wanted[key])) continue;
     const expected = `${JSON.stringify(wanted[key])} as in ${one.path}`;
     throw usageError(`${other.path}: asked.${key}`, value, expected);
   }

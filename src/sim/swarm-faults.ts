@@ -4,7 +4,7 @@
  */
 import type { ClusterEvent } from '../scenario/driver.js';
 import { HEALED } from './conditions.js';
-import { Coverage, faultCell } from './coverage.js';
+import { Coverage, faultCells } from './coverage.js';
 import type { DiskFailure } from './disk.js';
 import type { SwarmMoment } from './moments.js';
 import type { SimNode } from './node.js';
@@ -145,7 +145,6 @@ export class SwarmFaults {
     });
     if (at < 0) return;
     const [{ fault, id }] = this.#waiting.splice(at, 1) as [Waiting];
-    this.coverage.met(`when ${moment}`);
     this.#striking = true;
     try {
       if (between) node.settle();
@@ -161,18 +160,23 @@ export class SwarmFaults {
   /** A member that dies in the middle of its turn unwinds it: what is to be said is said before. */
   #strike(fault: SwarmFault, id: string, node: SimNode, order: (order: Order) => void): void {
     const { action } = fault;
-    const cell = faultCell(action.kind, isImpersonal(action) ? null : node);
+    const cells = faultCells({
+      kind: action.kind,
+      struck: isImpersonal(action) ? null : node,
+      leader: this.#world.leader(),
+      moment: fault.when,
+    });
     let strikes = true;
     try {
       strikes = this.#enact(node, action, order);
     } finally {
       this.#tell(id, node, strikes ? null : 'nothing to strike at this moment');
-      if (strikes) this.#fell(action.kind, cell);
+      if (strikes) this.#fell(action.kind, cells);
     }
   }
 
-  #fell(kind: SwarmKind, cell: string): void {
-    this.coverage.met(cell);
+  #fell(kind: SwarmKind, cells: readonly string[]): void {
+    for (const cell of cells) this.coverage.met(cell);
     this.installed.set(kind, (this.installed.get(kind) ?? 0) + 1);
   }
 

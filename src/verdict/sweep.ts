@@ -3,8 +3,9 @@
  * it crosses threads and files. A summary states what was asked, so that shards can be merged and a
  * reader sees what a verdict stands on.
  */
+import { judgeGates, type Cells, type Gate } from './coverage.js';
 import { decide } from './decide.js';
-import type { Verdict } from './types.js';
+import type { Reason, Verdict } from './types.js';
 
 /** Why a seed failed. `property` is an invariant's name, `mirror: …`, `catch-up`, … */
 export interface SeedFailure {
@@ -19,7 +20,7 @@ export interface SeedReport {
   readonly failure: SeedFailure | null;
   readonly simulatedMs: number;
   /** How often each cell of the coverage was met, by its name. */
-  readonly cells: Readonly<Record<string, number>>;
+  readonly cells: Cells;
 }
 
 /** What a sweep was asked to do: shards that agree in all but `shard` belong together. */
@@ -38,6 +39,8 @@ export interface SweepAsked {
   /** Seeds without a new cell after which enough was seen. */
   readonly untilPlateau: number | null;
   readonly timeLimitMs: number | null;
+  /** Cells of the coverage that it has to meet. */
+  readonly mustHit: readonly string[];
   /** `3/16`: positions 3, 19, 35, … of the seeds; null: all of them. */
   readonly shard: string | null;
 }
@@ -60,7 +63,9 @@ export interface SweepSummary {
   readonly simulatedSeconds: number;
   readonly wallSeconds: number;
   readonly timesRealTime: number;
-  readonly coverage: Readonly<Record<string, number>>;
+  readonly coverage: Cells;
+  /** What came of `asked.mustHit`, in its order. */
+  readonly gates: readonly Gate[];
   readonly ended: SweepEnd;
   readonly asked: SweepAsked;
   /** Of a merged summary: its shards, in order. */
@@ -123,13 +128,16 @@ export class SweepTally {
   }
 
   summary(wallMs: number, ended: SweepEnd, asked: SweepAsked): SweepSummary {
+    const coverage = sortedCells(this.#cells);
+    const gates = judgeGates(asked.mustHit, coverage);
     return {
       schema: 1,
-      verdict: verdictOf(this.#failed, this.#seeds, ended, asked),
+      verdict: verdictOf(this.#failed, this.#seeds, { ended, asked, gates }),
       seeds: this.#seeds,
       failed: this.#failed,
       ...ratesOf(this.#seeds, this.#simulatedMs, wallMs),
-      coverage: sortedCells(this.#cells),
+      coverage,
+      gates,
       ended,
       asked,
     };
@@ -138,23 +146,31 @@ export class SweepTally {
 
 /**
  * A time limit ends a sweep as asked only when nothing else was asked for: then as many seeds as
- * fit are enough. Otherwise what was not found may be in what was not played.
+ * fit are enough. Otherwise what was not found may be in what was not played. A shard is not held
+ * to gates: what it did not meet another one may have met.
  */
 function verdictOf(
   failed: readonly SeedFailure[],
   seeds: number,
-  ended: SweepEnd,
-  asked: SweepAsked,
+  { ended, asked, gates }: Pick<SweepSummary, 'ended' | 'asked' | 'gates'>,
 ): Verdict {
   const limitWasAim = asked.seeds === null && asked.untilPlateau === null;
   const early = ended === 'signal' || (ended === 'timeLimit' && !limitWasAim);
   const isEnough = !early && seeds > 0;
-  const text = 'ended early';
-  return decide(isEnough ? failed : [...failed, { verdict: 'inconclusive', text }]);
+  return decide([
+    ...failed,
+    ...(isEnough ? [] : [{ verdict: 'inconclusive', text: 'ended early' } as const]),
+    ...(asked.shard === null ? missedGates(gates) : []),
+  ]);
+}
+
+export function missedGates(gates: readonly Gate[]): Reason[] {
+  const missed = gates.filter(({ times }) => times === 0);
+  return missed.map(({ mustHit }) => ({ verdict: 'uncovered', text: mustHit }));
 }
 
 /** Cells of several seeds or shards in one. */
-export function addCells(sum: Map<string, number>, cells: Readonly<Record<string, number>>): void {
+export function addCells(sum: Map<string, number>, cells: Cells): void {
   for (const [cell, count] of Object.entries(cells)) sum.set(cell, (sum.get(cell) ?? 0) + count);
 }
 

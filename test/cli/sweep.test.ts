@@ -44,6 +44,14 @@ const BAD: readonly (readonly [what: string, args: readonly string[], says: RegE
   ['unknown conditions', [HELD, '--seeds', '1', '--conditions', 'icy'], /icy/],
   ['a focus of a scenario', [HELD, '--seeds', '1', '--focus', 'logs'], /--focus: only for drawn/],
   ['an unknown focus', ['--seeds', '1', '--focus', 'gaps'], /mixed, skips, elections, logs/],
+  ['no cell', ['--seeds', '1', '--must-hit', 'kill'], /--must-hit: "kill" is not a role, a phase/],
+  [
+    'a slip',
+    ['--seeds', '1', '--must-hit', 'leader:skiping:kill'],
+    /a phase of leader.*skipping\?/,
+  ],
+  ['another fault', [HELD, '--seeds', '1', '--must-hit', '*:*:kill'], /"kill" is not a fault of/],
+  ['an instant', [HELD, '--seeds', '1', '--must-hit', '*:@voted:stepDown'], /"@voted" is not a/],
   ['scaling without seeds', ['--time-limit', '1s', '--scaling'], /--scaling: give --seeds/],
   ['a scenario that is missing', ['no.yaml', '--seeds', '1'], /no\.yaml.*no such file/],
   ['a report where none can be', ['--seeds', '1', '--junit', 'no/a.xml'], /--junit: no\/a\.xml/],
@@ -67,7 +75,7 @@ describe('command line: sweep', () => {
     const summary = JSON.parse(stdout) as SweepSummary;
     expect(Object.keys(summary)).toEqual([
       ...['schema', 'verdict', 'seeds', 'failed', 'seedsPerSecond', 'simulatedSeconds'],
-      ...['wallSeconds', 'timesRealTime', 'coverage', 'ended', 'asked'],
+      ...['wallSeconds', 'timesRealTime', 'coverage', 'gates', 'ended', 'asked'],
     ]);
     const { verdict, seeds, failed, ended, asked } = summary;
     expect({ verdict, seeds, failed, ended }).toEqual({
@@ -88,6 +96,7 @@ describe('command line: sweep', () => {
       seeds: 3,
       untilPlateau: null,
       timeLimitMs: null,
+      mustHit: [],
       shard: null,
     });
   });
@@ -107,7 +116,7 @@ describe('command line: sweep', () => {
     expect(code).toBe(0);
     const { seeds, coverage, asked } = JSON.parse(stdout) as SweepSummary;
     expect(seeds).toBe(3);
-    expect(Object.keys(coverage).every((cell) => cell.startsWith('stepDown leader '))).toBe(true);
+    expect(Object.keys(coverage).every((cell) => /^leader:\w+:stepDown$/.test(cell))).toBe(true);
     expect(asked).toMatchObject({ scenario: HELD, conditions: 'drawn', checkDeterminism: true });
   });
 
@@ -144,6 +153,18 @@ describe('command line: sweep', () => {
     const uncovered = await lockstep(['sweep', UNCOVERED, '--seeds', '2', '--json']);
     expect(uncovered.code).toBe(4);
     expect((JSON.parse(uncovered.stdout) as SweepSummary).failed).toHaveLength(2);
+  });
+
+  it('--must-hit: what was met holds, what was not is uncovered and named', async () => {
+    const demand = (cell: string) =>
+      lockstep(['sweep', HELD, '--seeds', '1', '--must-hit', cell, '--coverage']);
+    const met = await demand('leader:*:stepDown');
+    expect([met.code, met.stdout.split('\n')[1]]).toEqual([0, expect.stringMatching(/^stepDown /)]);
+    const missed = await demand('leader:skipping:stepDown');
+    expect(missed.code).toBe(4);
+    expect(missed.stdout).toMatch(
+      /leader:skipping:stepDown was not met; nearest is leader:\w+:stepDown/,
+    );
   });
 
   it('--until-plateau ends when this many seeds showed nothing new', async () => {

@@ -6,11 +6,27 @@ import { summaryOf } from '../verdict/sweeps.js';
 
 const HELD: SweepSummary = { ...summaryOf(), verdict: 'held', failed: [] };
 
+/** Of the cells of `summaryOf`: a row for each phase of the roles that faults fell on. */
+const SEEN = [
+  'role      phase              faults   kinds  not yet',
+  ...[
+    ...['frozen', 'noopUncommitted', 'transferring', 'rolledBack', 'mirrorClosed', 'opening'],
+    ...['settingUp', 'skipping', 'appendUncommitted', 'appendUnsynced'],
+  ].map((phase) => `leader    ${phase.padEnd(17)}       0  0 of 1  kill`),
+  'leader    idle                    3  1 of 1',
+  ...['frozen', 'appendUnsynced', 'catchingUp', 'leaderless'].map(
+    (phase) => `follower  ${phase.padEnd(17)}       0  0 of 1  freeze`,
+  ),
+  'follower  idle                    1  1 of 1',
+  '',
+];
+
 describe('report: sweep: terminal', () => {
   it('failed seeds, faults by kind, cells, time, verdict', () => {
     expect(renderSweep(summaryOf()).split('\n')).toEqual([
       'seed 2  log matching: r1 <&> r2',
       '  replay: lockstep sweep --seeds 1 --seed 2',
+      ...SEEN,
       'faults  freeze 1, kill 3',
       'cells   2',
       'time    2 s, 1.5 seeds/s; 4 virtual seconds, 2 x real time',
@@ -20,22 +36,53 @@ describe('report: sweep: terminal', () => {
     ]);
   });
 
-  it('moments that faults fell at, and what else was met, beside the faults', () => {
+  it('what else was met beside the faults, and instants not counted twice', () => {
     const coverage = {
       'excused: no quorum is left': 2,
-      'kill cluster any': 1,
-      'kill preCandidate idle': 1_000,
-      'when elected': 3,
+      'cluster:idle:kill': 1,
+      'candidate:@campaigning:kill': 1_000,
+      'candidate:preVoting:kill': 1_000,
     };
+    const gates = [
+      { mustHit: '*:idle:kill', times: 1, nearest: null },
+      {
+        mustHit: 'leader:idle:kill',
+        times: 0,
+        nearest: { cell: 'cluster:idle:kill', times: 1 },
+      },
+    ];
     expect(
-      renderSweep({ ...HELD, coverage })
+      renderSweep({ ...HELD, coverage, gates })
         .split('\n')
-        .slice(0, 4),
+        .slice(-9, -3),
     ).toEqual([
-      'faults   kill 1,001',
-      'moments  elected 3',
-      'also     excused: no quorum is left 2',
-      'cells    4',
+      'faults    kill 1,001',
+      'also      excused: no quorum is left 2',
+      'cells     4',
+      'must hit  *:idle:kill 1',
+      'must hit  leader:idle:kill was not met; nearest is cluster:idle:kill, met once',
+      'time      2 s, 1.5 seeds/s; 4 virtual seconds, 2 x real time',
+    ]);
+  });
+
+  it('the whole coverage: a table for each role, as many phases side by side as fit', () => {
+    const coverage = {
+      'candidate:voting:kill': 12_000,
+      'candidate:@campaigning:freeze': 1,
+      'cluster:skipping:dropConsumer': 3,
+    };
+    const text = renderSweep({ ...HELD, coverage }, true);
+    expect(text.split('\n').slice(0, -6)).toEqual([
+      'candidate  frozen  preVoting  voting  @campaigning',
+      'freeze          -          -       -             1',
+      'kill            -          -  12,000             -',
+      '',
+      'cluster       leaderless  frozen  transferring  rolledBack  mirrorClosed  opening  settingUp',
+      'dropConsumer           -       -             -           -             -        -          -',
+      '',
+      'cluster       skipping  appendUncommitted  appendUnsynced  idle',
+      'dropConsumer         3                  -               -     -',
+      '',
     ]);
   });
 
@@ -82,6 +129,10 @@ describe('report: sweep: JUnit', () => {
       '<?xml version="1.0" encoding="UTF-8"?>',
       '<testsuites>',
       '  <testsuite name="lockstep sweep: drawn runs" tests="3" failures="1" errors="1" time="2">',
+      '    <properties>',
+      '      <property name="coverage follower:idle:freeze" value="1"/>',
+      '      <property name="coverage leader:idle:kill" value="3"/>',
+      '    </properties>',
       '    <testcase classname="lockstep" name="seed 2">',
       '      <failure message="log matching: r1 &lt;&amp;&gt; &quot;r2&quot;\\x00\\x0a]]&gt;" ' +
         'type="violated: log matching">replay: lockstep sweep --seeds 1 --seed 2</failure>',
@@ -107,6 +158,28 @@ describe('report: sweep: JUnit', () => {
           'type="inconclusive"/>',
       ].join('\n'),
     );
+  });
+
+  it('a case for each gate, one that was missed failed; none in a shard', () => {
+    const nearest = { cell: 'leader:idle:kill', times: 3 };
+    const gates = [
+      { mustHit: 'leader:*:kill', times: 3, nearest: null },
+      { mustHit: 'leader:skipping:kill', times: 0, nearest },
+    ];
+    const whole = { ...HELD, verdict: 'uncovered', gates } as const;
+    const cases = (summary: SweepSummary): string[] =>
+      [...junitOf(summary).matchAll(/<(?:testcase|failure|error) .*>/g)].map(([found]) => found);
+    expect(cases(whole)).toEqual([
+      '<testcase classname="lockstep" name="must hit leader:*:kill"/>',
+      '<testcase classname="lockstep" name="must hit leader:skipping:kill">',
+      '<failure message="leader:skipping:kill was not met; nearest is leader:idle:kill, ' +
+        'met 3 times" type="uncovered"/>',
+      '<testcase classname="lockstep" name="3 other seeds from 1 on"/>',
+    ]);
+    const shard = { ...whole, verdict: 'held', asked: { ...HELD.asked, shard: '1/2' } } as const;
+    expect(cases(shard)).toEqual([
+      '<testcase classname="lockstep" name="shard 1/2: 3 other seeds from 1 on"/>',
+    ]);
   });
 
   it('a merged sweep has a block for each shard', () => {

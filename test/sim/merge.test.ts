@@ -12,7 +12,7 @@ const HELD: SweepSummary = {
   seeds: 5,
   simulatedSeconds: 6,
   wallSeconds: 4,
-  coverage: { 'kill leader idle': 1, 'stepDown leader idle': 4 },
+  coverage: { 'leader:idle:kill': 1, 'leader:idle:stepDown': 4 },
   asked: { ...ASKED, shard: '1/2' },
 };
 
@@ -36,7 +36,8 @@ describe('sim: merge', () => {
       simulatedSeconds: 10,
       wallSeconds: 4,
       timesRealTime: 2.5,
-      coverage: { 'freeze follower idle': 1, 'kill leader idle': 4, 'stepDown leader idle': 4 },
+      coverage: { 'follower:idle:freeze': 1, 'leader:idle:kill': 4, 'leader:idle:stepDown': 4 },
+      gates: [],
       ended: 'seeds',
       asked: ASKED,
       shards: [
@@ -59,6 +60,28 @@ describe('sim: merge', () => {
     expect(merged({ a: asked(HELD, { shard: '1/1' }) }).verdict).toBe('held');
   });
 
+  it('gates are judged over all shards', () => {
+    const met = merged({
+      a: asked(HELD, { mustHit: ['follower:*:freeze'] }),
+      b: { ...asked(FAILED, { mustHit: ['follower:*:freeze'] }), verdict: 'held', failed: [] },
+    });
+    expect([met.verdict, met.gates]).toEqual([
+      'held',
+      [{ mustHit: 'follower:*:freeze', times: 1, nearest: null }],
+    ]);
+    const missed = asked(HELD, { shard: '1/1', mustHit: ['leader:skipping:kill'] });
+    expect(merged({ a: missed })).toMatchObject({
+      verdict: 'uncovered',
+      gates: [
+        {
+          mustHit: 'leader:skipping:kill',
+          times: 0,
+          nearest: { cell: 'leader:idle:kill', times: 1 },
+        },
+      ],
+    });
+  });
+
   const other = asked(FAILED, {});
   it.each<[string, Record<string, unknown>, string]>([
     ['the same shard twice', { a: HELD, b: HELD }, 'b: shard 1/2 is in a already'],
@@ -72,6 +95,16 @@ describe('sim: merge', () => {
       'other seeds',
       { a: HELD, b: asked(other, { seeds: 4 }) },
       'b: asked.seeds: 4 is not 3 as in a',
+    ],
+    [
+      'other gates',
+      { a: HELD, b: asked(other, { mustHit: ['leader:idle:kill'] }) },
+      'b: asked.mustHit: ["leader:idle:kill"] is not [] as in a',
+    ],
+    [
+      'what is no gate',
+      { a: asked(HELD, { mustHit: ['leader'] }) },
+      'a: asked.mustHit[0]: "leader" is not a cell such as leader:skipping:kill',
     ],
     [
       'another version',

@@ -87,36 +87,45 @@ describe('sim: swarm: moments', () => {
   const gaps = [{ after: 200, count: 25_000 }];
   const origin = { ...planOf({}).origin, rate: 1_000, gaps };
 
-  it.each<[SwarmMoment, SwarmAction]>([
-    ['skipInFlight', { kind: 'stepDown', to: 'best' }],
-    ['elected', { kind: 'kill', restartMs: 5 }],
-    ['noopUncommitted', { kind: 'freeze', forMs: 20 }],
-    ['campaigning', { kind: 'kill', restartMs: 1 }],
-    ['voted', { kind: 'kill', restartMs: 10 }],
-    ['acknowledged', { kind: 'kill', restartMs: 10 }],
-    ['appendUnsynced', { kind: 'kill', restartMs: 10 }],
-    ['openingRequested', { kind: 'cutOrigin', forMs: 100 }],
-  ])('%s: the fault falls there', async (when, action) => {
+  it.each<[moment: SwarmMoment, into: string, SwarmAction]>([
+    ['skipInFlight', 'leader:skipping', { kind: 'stepDown', to: 'best' }],
+    ['elected', 'leader:noopUncommitted', { kind: 'kill', restartMs: 5 }],
+    ['noopUncommitted', 'leader:noopUncommitted', { kind: 'freeze', forMs: 20 }],
+    ['campaigning', 'candidate:voting', { kind: 'kill', restartMs: 1 }],
+    ['voted', 'follower:leaderless', { kind: 'kill', restartMs: 10 }],
+    ['acknowledged', 'follower:idle', { kind: 'kill', restartMs: 10 }],
+    ['appendUnsynced', 'leader:noopUncommitted', { kind: 'kill', restartMs: 10 }],
+    ['openingRequested', 'leader:opening', { kind: 'cutOrigin', forMs: 100 }],
+  ])('%s: the fault falls there, into %s', async (when, into, action) => {
     const { report, events } = await played({ origin, faults: [faultOf(1, action, { when })] });
     expect(report.failure).toBeNull();
     expect(statesOf(events)).toEqual(['f1 installed']);
-    expect(report.cells[`when ${when}`]).toBe(1);
+    const role = into.split(':')[0]!;
+    expect(report.cells).toEqual({
+      [`${into}:${action.kind}`]: 1,
+      [`${role}:@${when}:${action.kind}`]: 1,
+    });
   });
 
-  it.each<SwarmMoment>(['transferSent', 'transferred', 'deposed'])(
-    '%s: after a step-down in the middle of a skip',
-    async (when) => {
-      const { report, events } = await played({
-        origin,
-        faults: [
-          faultOf(1, { kind: 'stepDown', to: 'best' }, { when: 'skipInFlight' }),
-          faultOf(2, { kind: 'kill', restartMs: 20 }, { when }),
-        ],
-      });
-      expect(report.failure).toBeNull();
-      expect(statesOf(events)).toEqual(['f1 installed', 'f2 installed']);
-    },
-  );
+  it.each<[moment: SwarmMoment, into: string]>([
+    ['transferSent', 'leader:transferring'],
+    ['transferred', 'leader:noopUncommitted'],
+    ['deposed', 'follower:leaderless'],
+  ])('%s: after a step-down in the middle of a skip, into %s', async (when, into) => {
+    const { report, events } = await played({
+      origin,
+      faults: [
+        faultOf(1, { kind: 'stepDown', to: 'best' }, { when: 'skipInFlight' }),
+        faultOf(2, { kind: 'kill', restartMs: 20 }, { when }),
+      ],
+    });
+    expect(report.failure).toBeNull();
+    expect(statesOf(events)).toEqual(['f1 installed', 'f2 installed']);
+    expect(Object.keys(report.cells).slice(2)).toEqual([
+      `${into}:kill`,
+      `${into.split(':')[0]}:@${when}:kill`,
+    ]);
+  });
 
   it('a step-down between two batches of a skip: the second is refused by who handed over', async () => {
     const action = { kind: 'stepDown', to: 'best' } as const;

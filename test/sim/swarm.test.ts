@@ -1,3 +1,4 @@
+import { faultCellOf } from '../../src/base/cells.js';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runSeed } from '../../src/sim/seeds.js';
@@ -44,7 +45,7 @@ describe('sim: swarm: seeds', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const { failure, cells } = await runSeed({ kind: 'drawn' }, seed, hasher);
       if (failure !== null) failed.push({ seed, failure });
-      for (const cell of Object.keys(cells)) kinds.add(cell.split(' ')[0]!);
+      for (const cell of Object.keys(cells)) kinds.add(faultCellOf(cell)?.kind ?? cell);
     }
     expect(failed).toEqual([]);
     expect(KINDS.filter((kind) => !kinds.has(kind))).toEqual(['recreate']);

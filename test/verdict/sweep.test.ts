@@ -36,11 +36,12 @@ describe('verdict: sweep: summary', () => {
       simulatedSeconds: 4,
       wallSeconds: 2,
       timesRealTime: 2,
-      coverage: { 'freeze follower idle': 1, 'kill leader idle': 3 },
+      coverage: { 'follower:idle:freeze': 1, 'leader:idle:kill': 3 },
+      gates: [],
       ended: 'seeds',
       asked: ASKED,
     });
-    expect(Object.keys(summaryOf().coverage)).toEqual(['freeze follower idle', 'kill leader idle']);
+    expect(Object.keys(summaryOf().coverage)).toEqual(['follower:idle:freeze', 'leader:idle:kill']);
   });
 
   it.each<[string, SweepEnd, Partial<SweepAsked>, string]>([
@@ -72,6 +73,18 @@ describe('verdict: sweep: summary', () => {
     expect(verdict(['uncovered'], 'seeds')).toBe('uncovered');
     expect(verdict(['uncovered'], 'signal')).toBe('inconclusive');
     expect(verdict(['stalled'], 'failure')).toBe('stalled');
+  });
+
+  it('a gate that was not met -> uncovered, unless something graver; a shard is not held to it', () => {
+    const verdict = (change: Partial<SweepAsked>, failed: SeedFailure['verdict'] | null): string =>
+      tally([failed]).summary(1, 'seeds', { ...ASKED, ...change }).verdict;
+    const mustHit = ['leader:skipping:kill'];
+    expect(verdict({ mustHit }, null)).toBe('uncovered');
+    expect(verdict({ mustHit }, 'stalled')).toBe('stalled');
+    expect(verdict({ mustHit, shard: '1/2' }, null)).toBe('held');
+    expect(summaryOf({ mustHit: ['leader:*:kill'] }).gates).toEqual([
+      { mustHit: 'leader:*:kill', times: 3, nearest: null },
+    ]);
   });
 
   it('seeds since the last new cell', () => {

@@ -12,6 +12,7 @@ export const ASKED: SweepAsked = {
   seeds: 3,
   untilPlateau: null,
   timeLimitMs: null,
+  mustHit: [],
   shard: null,
 };
 
@@ -19,8 +20,8 @@ export const ASKED: SweepAsked = {
 export function summaryOf(change: Partial<SweepAsked> = {}): SweepSummary {
   const tally = new SweepTally((seed) => `lockstep sweep --seeds 1 --seed ${seed}`);
   const failure = { verdict: 'violated', property: 'log matching', text: 'r1 <&> r2' } as const;
-  tally.add({ seed: 1, failure: null, simulatedMs: 1_000, cells: { 'kill leader idle': 2 } });
-  tally.add({ seed: 2, failure, simulatedMs: 2_500, cells: { 'kill leader idle': 1 } });
-  tally.add({ seed: 3, failure: null, simulatedMs: 500, cells: { 'freeze follower idle': 1 } });
+  tally.add({ seed: 1, failure: null, simulatedMs: 1_000, cells: { 'leader:idle:kill': 2 } });
+  tally.add({ seed: 2, failure, simulatedMs: 2_500, cells: { 'leader:idle:kill': 1 } });
+  tally.add({ seed: 3, failure: null, simulatedMs: 500, cells: { 'follower:idle:freeze': 1 } });
   return tally.summary(2_000, 'seeds', { ...ASKED, ...change });
 }
