@@ -11,6 +11,7 @@ import { counted, printable, quoted } from '../report/text.js';
 import type { ReadFile } from '../scenario/parse.js';
 import type { Scenario } from '../scenario/schema.js';
 import type { ScenarioCase } from '../sim/shrink-scenario.js';
+import type { SwarmFocus } from '../sim/swarm-focus.js';
 import { drawSwarm } from '../sim/swarm.js';
 import type { SeedFailure } from '../verdict/sweep.js';
 import { ARTIFACTS_DIR } from './artifacts.js';
@@ -25,7 +26,12 @@ export interface Finding {
 
 /** What failed: a run drawn as a whole, or a scenario with its seed in it. */
 export type Failing =
-  | { readonly kind: 'drawn'; readonly seed: number; readonly beyondQuorum: boolean }
+  | {
+      readonly kind: 'drawn';
+      readonly seed: number;
+      readonly beyondQuorum: boolean;
+      readonly focus: SwarmFocus | undefined;
+    }
   | ({ readonly kind: 'scenario' } & ScenarioCase);
 
 export interface FindingOptions {
@@ -48,10 +54,10 @@ export async function findingOf(
 }
 
 async function drawnFinding(
-  { seed, beyondQuorum }: Extract<Failing, { kind: 'drawn' }>,
+  { seed, beyondQuorum, focus }: Extract<Failing, { kind: 'drawn' }>,
   { hasher, shrinkMs }: FindingOptions,
 ): Promise<Finding> {
-  const plan = drawSwarm(seed, { beyondQuorum });
+  const plan = drawSwarm(seed, { beyondQuorum, focus });
   const request = { dir: ARTIFACTS_DIR, limitMs: shrinkMs ?? 0 };
   const written = await shrinkToFile(plan, hasher, request);
   if (written === null) return { lines: [], paths: [], replay: null };

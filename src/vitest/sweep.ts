@@ -10,8 +10,10 @@ import { readInput } from '../scenario/input-file.js';
 import { madeOrigin } from '../scenario/origins.js';
 import { planScenario, scenarioSource } from '../scenario/parse.js';
 import type { Scenario } from '../scenario/schema.js';
+import { checkMustHit } from '../sim/must-hit.js';
 import type { SweepSubject } from '../sim/seeds.js';
-import { SweepTally, type FailedSeed, type SweepSummary } from '../verdict/sweep.js';
+import type { SwarmFocus } from '../sim/swarm-focus.js';
+import { missedGates, SweepTally, type FailedSeed, type SweepSummary } from '../verdict/sweep.js';
 import { ARTIFACTS_DIR, recordRun } from './artifacts.js';
 import type { Asked } from './environment.js';
 import { findingOf, type Failing, type Finding } from './finding.js';
@@ -35,6 +37,10 @@ export interface SweepOptions {
   readonly checkDeterminism?: boolean;
   /** Drawn runs: faults beyond what the cluster tolerates. */
   readonly beyondQuorum?: boolean;
+  /** Drawn runs: what they lean to; default: each draws it. */
+  readonly focus?: SwarmFocus;
+  /** Cells of the coverage that have to be met, such as `leader:skipping:kill`. */
+  readonly mustHit?: readonly string[];
   /** How long the first failure is made smaller; false: not at all. Default 30s. */
   readonly shrink?: string | false;
   /** Of the test, shrinking included; default 10m, or a minute more than the rest needs. */
@@ -46,6 +52,7 @@ const SEEDS_DEFAULT = 100;
 const SHRINK_DEFAULT_MS = 30_000;
 const TIMEOUT_DEFAULT_MS = 600_000;
 const SLACK_MS = 60_000;
+const ENDED = { timeLimit: 'its time limit', plateau: 'a plateau', signal: 'a signal' } as const;
 
 /** What a test is to do, checked before it runs. */
 interface SweepPlan {
@@ -58,7 +65,7 @@ interface SweepPlan {
 
 /** Errors: usage. */
 export function planSweep(of: SweepScenario, options: SweepOptions, asked: Asked): SweepPlan {
-  const { timeLimit, conditions = 'calm', shrink } = options;
+  const { timeLimit, conditions = 'calm', shrink, focus } = options;
   const source = of === DRAWN ? null : sourceOf(of);
   const plan = source === null ? null : planScenario(source.raw, source.where, readInput);
   if (plan !== null) madeOrigin('sim', plan);
@@ -67,13 +74,13 @@ export function planSweep(of: SweepScenario, options: SweepOptions, asked: Asked
   const beyondQuorum = options.beyondQuorum ?? false;
   const shrinkMs = shrinkLimit(shrink);
   const subject: SweepSubject =
-    plan === null ? { kind: DRAWN, beyondQuorum } : { kind: 'scenario', plan, conditions };
+    plan === null ? { kind: DRAWN, beyondQuorum, focus } : { kind: 'scenario', plan, conditions };
   return {
     shrinkMs,
     timeoutMs: timeoutOf(options, limitMs, shrinkMs),
     failingAt: (seed) =>
       source === null
-        ? { kind: DRAWN, seed, beyondQuorum }
+        ? { kind: DRAWN, seed, beyondQuorum, focus }
         : { kind: 'scenario', conditions, scenario: { ...(source.raw as Scenario), seed } },
     request: {
       subject,
@@ -84,11 +91,13 @@ export function planSweep(of: SweepScenario, options: SweepOptions, asked: Asked
         scenario: typeof of === 'string' && of !== DRAWN ? of : (plan?.name ?? null),
         conditions: plan === null ? DRAWN : conditions,
         beyondQuorum,
+        focus: focus ?? null,
         checkDeterminism: options.checkDeterminism ?? asked.checkDeterminism,
         first: asked.seed ?? parseCount('seed', options.seed ?? plan?.seed ?? 1, { min: 0 }),
         seeds: seedCount(options, limitMs, asked),
         untilPlateau: null,
         timeLimitMs: limitMs,
+        mustHit: checkMustHit('mustHit', options.mustHit ?? [], subject),
         shard: null,
       },
     },
@@ -149,9 +158,10 @@ export function failWith(lines: readonly string[]): never {
   }
 }
 
-function notHeldLines({ verdict, seeds, failed, ended }: SweepSummary): string[] {
-  const why = failed.length === 0 ? `, ended by: ${ended}` : '';
-  return [`${verdict}: ${counted(seeds, 'seed')}, ${failed.length} failed${why}`];
+function notHeldLines({ verdict, seeds, failed, ended, gates }: SweepSummary): string[] {
+  const why = ended === 'seeds' || ended === 'failure' ? '' : `, ended by ${ENDED[ended]}`;
+  const missed = missedGates(gates).map(({ text }) => `uncovered: ${text}`);
+  return [`${verdict}: ${counted(seeds, 'seed')}, ${failed.length} failed${why}`, ...missed];
 }
 
 function sourceOf(of: SweepScenario): ReturnType<typeof scenarioSource> {

@@ -14,6 +14,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const EXAMPLE = 'mid-skip.test.ts';
+/** Examples that the README shows, each behind a link to it. */
+const SHOWN = [EXAMPLE, 'refused-skips.test.ts'];
 
 interface Report {
   readonly success: boolean;
@@ -53,10 +55,11 @@ async function play(environment: Readonly<Record<string, string>>): Promise<Repo
 }
 
 describe('examples', () => {
-  it('the test of the README is the example', () => {
+  it.each(SHOWN)('the README shows %s as it is', (name) => {
     const readme = readFileSync('README.md', 'utf8');
-    const shown = /## In your tests\n.*?```ts\n(.*?)```/s.exec(readme)?.[1];
-    expect(shown).toBe(readFileSync(join('examples', EXAMPLE), 'utf8'));
+    const [, after = ''] = readme.split(`(examples/${name})`);
+    const shown = /```ts\n(.*?)```/s.exec(after)?.[1];
+    expect(shown).toBe(readFileSync(join('examples', name), 'utf8'));
   });
 
   it.each(['sim', 'threads'])('runs and passes on %s', async (on) => {

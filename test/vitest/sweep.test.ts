@@ -55,6 +55,16 @@ describe('vitest: test.sweep', () => {
     expect(artifacts).toMatchObject([{ type: 'lockstep:run', driver: 'sim', seed: 1 }]);
   }, 60_000);
 
+  it('cells that have to be met and were not', async (context) => {
+    const options = { seeds: 2, cores: 1, mustHit: ['candidate:*:stepDown'] };
+    const plan = planSweep(SMALL, options, askedOf({}));
+    const failed: unknown = await sweepTest(plan, context).catch((error: unknown) => error);
+    expect((failed as Error).message.split('\n')).toEqual([
+      'uncovered: 2 seeds, 0 failed',
+      expect.stringMatching(/^uncovered: candidate:\*:stepDown/),
+    ]);
+  });
+
   const asked = (options: SweepOptions, environment = {}): unknown => {
     const { request, timeoutMs, shrinkMs } = planSweep(SMALL, options, askedOf(environment));
     const { first, seeds, timeLimitMs } = request.asked;
@@ -76,6 +86,7 @@ describe('vitest: test.sweep', () => {
     ['nofile.yaml', {}, 'scenario: nofile.yaml: no such file'],
     [7, {}, 'test.sweep: takes a scenario, the path of one, or drawn'],
     [{ ...SMALL, replicas: 2 }, {}, 'test.sweep: replicas: 2 is not one of 1, 3, 5, 7'],
+    [SMALL, { mustHit: ['leader:kil'] }, 'mustHit: "leader:kil"'],
     [SMALL, { seeds: 0 }, 'seeds: 0 is not a whole number from 1 to 2^53-1'],
     [SMALL, { cores: 0 }, 'cores: 0 is not a whole number from 1 to 256'],
     [SMALL, { timeLimit: '5' }, 'timeLimit: "5" is not a duration with its unit'],
