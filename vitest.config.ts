@@ -1,9 +1,14 @@
-/** Tests: pure suites side by side; those that start threads or processes after them, in a row. */
+/**
+ * Tests: pure suites side by side; those that start threads or processes after them, in a row. Runs
+ * on clusters of real servers take minutes: `npm test` leaves them out, `npm run nats` plays them.
+ */
 import { defineConfig } from 'vitest/config';
 
 const DRIVEN = ['threads', 'cli', 'nats', 'conformance', 'vitest', 'examples'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
+
+const SERVERS = 'test/nats-driver/**/*.test.ts';
 
 export default defineConfig({
   test: {
@@ -12,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['test/**/*.test.ts'],
-          exclude: DRIVEN,
+          exclude: [...DRIVEN, SERVERS],
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -24,6 +29,15 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 60_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'servers',
+          include: [SERVERS],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

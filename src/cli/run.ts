@@ -9,6 +9,7 @@ import { readInput } from '../scenario/input-file.js';
 import { planScenario, scenarioSource, type ScenarioSource } from '../scenario/parse.js';
 import { play, type PlayResult } from '../scenario/play.js';
 import type { Plan } from '../scenario/types.js';
+import { natsDriver } from '../nats/driver.js';
 import { simDriver } from '../sim/driver.js';
 import { threadsDriver } from '../threads/driver.js';
 import { EXIT } from '../verdict/types.js';
@@ -17,7 +18,7 @@ import { ProgressLine } from './progress.js';
 import { replayCommand } from './replay-command.js';
 import { RunFiles } from './run-files.js';
 
-const DRIVERS = { threads: threadsDriver, sim: simDriver };
+const DRIVERS = { threads: threadsDriver, sim: simDriver, nats: natsDriver };
 
 export interface RunFlags extends ConnectionFlags {
   readonly on: keyof typeof DRIVERS;

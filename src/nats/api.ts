@@ -224,7 +224,7 @@ export function isTransient(error: unknown): boolean {
   return error.code === 'timeout' || noResponders === true || status === 503;
 }
 
-function checked(subject: string, answer: unknown): Json {
+export function checked(subject: string, answer: unknown): Json {
   if (typeof answer !== 'object' || answer === null) {
     throw new LockstepError('originRefused', `${subject}: the answer is no JSON object`);
   }
@@ -236,7 +236,7 @@ function checked(subject: string, answer: unknown): Json {
   throw new LockstepError('originRefused', text, { apiError: number, status });
 }
 
-function failureOf(subject: string, error: unknown): LockstepError {
+export function failureOf(subject: string, error: unknown): LockstepError {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const context = (error as { permissionContext?: { subject?: unknown } }).permissionContext;
   switch (code) {

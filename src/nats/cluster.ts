@@ -13,11 +13,14 @@ export const CLUSTER_SIZES = [1, 3, 5] as const;
 export type ClusterSize = (typeof CLUSTER_SIZES)[number];
 
 export interface ClusterOptions {
-  readonly servers: ClusterSize;
+  /** How many; a cluster for streams of three replicas and one more server has four. */
+  readonly servers: number;
   /** Path of nats-server. */
   readonly binary: string;
-  /** Lines of every server's configuration file: accounts, users, TLS. */
-  readonly config?: string;
+  /**
+   * Lines of every server's configuration file: accounts, users, TLS; or those of each by its name.
+   */
+  readonly config?: string | ((name: string) => string);
   /** Default 60 s. */
   readonly readyWithinMs?: number;
 }
@@ -175,7 +178,8 @@ function startMember(
   membership: Membership,
 ): Promise<NatsServer> {
   const isAlone = membership.routes.length === 0;
-  return NatsServer.start({ binary, config, ...(isAlone ? {} : { membership }) });
+  const lines = typeof config === 'string' ? config : config(membership.name);
+  return NatsServer.start({ binary, config: lines, ...(isAlone ? {} : { membership }) });
 }
 
 /** What a server's monitor says of JetStream. */

@@ -127,8 +127,8 @@ class Passage {
   }
 
   reset(): void {
-    this.#near.resetAndDestroy();
-    this.#far?.resetAndDestroy();
+    abort(this.#near);
+    if (this.#far !== null) abort(this.#far);
   }
 
   #follow(socket: Socket): void {
@@ -146,6 +146,15 @@ class Passage {
     if (far?.destroyed === true && this.#open.back) this.#near.destroy();
     if (this.#near.destroyed && far?.destroyed !== false) this.#onEnd(this);
   }
+}
+
+/**
+ * With a reset where one can still be sent. A socket that is half closed refuses it, and its handle
+ * would stay open for good: the process could not end.
+ */
+function abort(socket: Socket): void {
+  if (socket.readyState === 'open') socket.resetAndDestroy();
+  else socket.destroy();
 }
 
 function turn(from: Socket, to: Socket, isOpen: boolean): void {

@@ -6,7 +6,7 @@ import type { Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import type { Parted } from './links.js';
-import type { DriverName, FaultAction, FaultPlan, Plan } from './types.js';
+import type { DriverName, FaultAction, FaultPlan, Plan, StateTrigger } from './types.js';
 
 /** Times are milliseconds of the driver's own clock (real or virtual). */
 export type ClusterEvent =
@@ -81,6 +81,8 @@ export interface Driver {
   readonly name: DriverName;
   /** Null: this driver can inject it. Else the reason why not. */
   cannot(action: FaultAction, plan: Plan): string | null;
+  /** Null, or not given: it sees when this state is reached. Else the reason why not. */
+  cannotSee?(state: StateTrigger): string | null;
   /**
    * Starts the cluster with every state trigger armed; nothing is delivered before `serve`. Errors:
    * usage, when the plan asks for what is not there, such as a live origin that cannot be read.

@@ -67,16 +67,18 @@ export class FaultBook {
    */
   add(fault: FaultPlan, sinceMs: number | null): number {
     const cannot = unreachable(fault.trigger) ?? this.#driver.cannot(fault.action, this.#plan);
+    const unseen = cannot === null ? this.#unseen(fault.trigger) : null;
+    const reason = cannot ?? unseen;
     const record: FaultRecord = {
       fault,
       sinceMs,
-      status: cannot === null ? 'waiting' : 'skipped',
+      status: cannot !== null ? 'skipped' : unseen === null ? 'waiting' : 'uncovered',
       isDue: false,
       target: null,
       links: null,
       atMs: null,
-      decidedMs: cannot === null ? null : (sinceMs ?? Number.NEGATIVE_INFINITY),
-      reason: cannot,
+      decidedMs: reason === null ? null : (sinceMs ?? Number.NEGATIVE_INFINITY),
+      reason,
       recovery: null,
       isMet: false,
       isAway: false,
@@ -221,9 +223,9 @@ export class FaultBook {
     return this.#faults.some(({ status }) => status === 'waiting');
   }
 
-  /** Faults that the driver cannot inject, by their position in the plan. */
+  /** Faults that the driver cannot inject, or not see due, by their position in the plan. */
   impossible(): number[] {
-    return this.#faults.flatMap(({ status }, at) => (status === 'skipped' ? [at] : []));
+    return this.#faults.flatMap(({ status }, at) => (status === 'waiting' ? [] : [at]));
   }
 
   /** Faults whose state did not come in time, by their position in the plan. */
@@ -284,6 +286,10 @@ export class FaultBook {
     if (!record.isAway) return;
     record.isAway = false;
     if (slot !== null) this.#recovery.returned(slot);
+  }
+
+  #unseen(trigger: Trigger): string | null {
+    return trigger.kind === 'state' ? (this.#driver.cannotSee?.(trigger.state) ?? null) : null;
   }
 
   #record(id: string): FaultRecord {

@@ -1,0 +1,256 @@
+/**
+ * A run on servers: an origin that is filled as the plan says, a mirror of it that the servers keep
+ * by themselves, looks at every member, and in the end a reader for each copy. Nothing of the
+ * mirror's own work is seen from outside but what it leads to.
+ */
+import type { NatsConnection } from 'nats';
+import { LockstepError, toErrorData } from '../base/errors.js';
+import type { Hasher } from '../base/hasher.js';
+import { slotsOf, type Slot } from '../base/member.js';
+import { FaultBudget } from '../scenario/budget.js';
+import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
+import { madeOrigin } from '../scenario/origins.js';
+import { waitsForState } from '../scenario/arms.js';
+import type { FaultPlan, Plan } from '../scenario/types.js';
+import type { CopyReader, CopyReport, LedgerReader } from '../verdict/types.js';
+import { JetStreamAccess } from './access.js';
+import { JetStreamAdmin } from './admin.js';
+import { openConnection } from './connection.js';
+import { DrivenOrigin } from './driven-origin.js';
+import { Observer } from './observer.js';
+import { ServerInjector } from './server-injector.js';
+import type { Site } from './site.js';
+import { StreamCopy } from './stream-copy.js';
+
+const LOOK_EVERY_MS = 25;
+/** For the mirror to have a leader and a consumer at its origin. */
+const READY_WITHIN_MS = 60_000;
+
+export interface DrivenClusterOptions {
+  readonly plan: Plan;
+  readonly site: Site;
+  readonly hasher: Hasher;
+  readonly onEvent: (event: ClusterEvent) => void;
+}
+
+interface Connections {
+  readonly access: JetStreamAccess;
+  readonly publishing: NatsConnection;
+}
+
+export class DrivenCluster implements RunningCluster {
+  readonly #site: Site;
+  readonly #hasher: Hasher;
+  readonly #onEvent: (event: ClusterEvent) => void;
+  readonly #slots: readonly Slot[];
+  readonly #connections: Connections;
+  readonly #admin: JetStreamAdmin;
+  readonly #budget: FaultBudget;
+  readonly #origin: DrivenOrigin;
+  readonly #observer: Observer;
+  readonly #injector: ServerInjector;
+  readonly #wakes = new Set<() => void>();
+  readonly #looking: Promise<void>[] = [];
+  #isLooking = true;
+
+  private constructor(options: DrivenClusterOptions, connections: Connections) {
+    const { plan, site, hasher } = options;
+    this.#site = site;
+    this.#hasher = hasher;
+    this.#onEvent = (event): void => {
+      options.onEvent(event);
+      if (event.kind === 'harness') site.keep();
+      for (const wake of this.#wakes) wake();
+    };
+    this.#slots = slotsOf(plan.replicas);
+    this.#connections = connections;
+    this.#admin = new JetStreamAdmin(connections.publishing, site.settings);
+    const words = new Int32Array(FaultBudget.wordsFor(plan.faults.length));
+    const tolerated = FaultBudget.tolerated(plan.replicas, plan.beyondQuorum);
+    this.#budget = new FaultBudget(words, tolerated);
+    const shared = { now: this.now, onEvent: this.#onEvent, admin: this.#admin };
+    const [slots, budget] = [this.#slots, this.#budget];
+    this.#origin = new DrivenOrigin({
+      ...{ ...shared, hasher, seed: plan.seed, plan: madeOrigin('nats', plan) },
+      ...{ names: site.names, placing: site.placing.origin },
+      ...{ access: connections.access, connection: connections.publishing },
+    });
+    this.#observer = new Observer({ ...shared, slots, budget, faults: plan.faults });
+    this.#injector = new ServerInjector({
+      ...{ ...shared, plan, slots, site, budget },
+      ...{ origin: this.#origin, observer: this.#observer },
+    });
+  }
+
+  /**
+   * Makes both streams and waits until the mirror reads. The site is closed with the cluster.
+   *
+   * Errors: usage; harness, when servers of ours did not come so far.
+   */
+  static async start(options: DrivenClusterOptions): Promise<DrivenCluster> {
+    const { site } = options;
+    let connections: Connections | null = null;
+    try {
+      connections = await connect(site);
+      const cluster = new DrivenCluster(options, connections);
+      await cluster.#start();
+      return cluster;
+    } catch (error) {
+      if (toErrorData(error).code !== 'usage') site.keep();
+      await close(site, connections);
+      throw error;
+    }
+  }
+
+  readonly now = (): number => performance.now();
+
+  get origin(): { readonly last: number; readonly messages: number } {
+    return this.#origin.facts;
+  }
+
+  get ledger(): LedgerReader {
+    return this.#origin.ledger;
+  }
+
+  /** What it says that it holds is asked of its own server, and what it holds is read there. */
+  copy(slot: Slot): CopyReader {
+    const copy = new StreamCopy(this.#hasher);
+    const report = async (): Promise<CopyReport> => {
+      const sight = await this.#site.look(slot);
+      const replica = this.#site.serverOf(slot);
+      if (sight === null) throw new LockstepError('timeout', `${replica} does not tell its state`);
+      const { access } = this.#connections;
+      const stream = this.#site.names.mirror;
+      const range = { first: Math.max(1, sight.state.first), last: sight.state.last };
+      await copy.read(access, { stream, replica, range });
+      return copy.report(sight.state);
+    };
+    return { report, records: (range) => Promise.resolve(copy.records(range)) };
+  }
+
+  serve(): Promise<void> {
+    this.#origin.serve();
+    return Promise.resolve();
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#wakes.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#wakes.add(done);
+    });
+  }
+
+  add(fault: FaultPlan): Promise<void> {
+    const at = this.#injector.add(fault);
+    if (waitsForState(fault)) this.#observer.arm({ at, fault });
+    return Promise.resolve();
+  }
+
+  inject(at: number): Promise<boolean> {
+    return this.#injector.inject(at);
+  }
+
+  release(): void {
+    this.#injector.release();
+  }
+
+  async halt(): Promise<void> {
+    await this.#origin.stop();
+    await this.#stopLooking();
+  }
+
+  living(): Slot[] {
+    return this.#slots.filter((slot) => !this.#injector.ended.has(slot));
+  }
+
+  leader(): Slot | null {
+    return this.#observer.leader();
+  }
+
+  disarm(at: number): boolean {
+    return this.#budget.claim(at);
+  }
+
+  lastSeen(): Promise<ReadonlyMap<string, number>> {
+    return Promise.resolve(this.#observer.lastSeen());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#injector.release();
+    await this.#origin.stop();
+    await this.#stopLooking();
+    await close(this.#site, this.#connections);
+  }
+
+  async #start(): Promise<void> {
+    const { names, placing } = this.#site;
+    await this.#origin.create();
+    const { filter } = this.#origin;
+    await this.#admin.createStream({
+      name: names.mirror,
+      storage: 'file',
+      ...placing.mirror,
+      mirror: { name: names.origin, ...(filter === null ? {} : { filter_subject: filter }) },
+    });
+    for (const slot of this.#slots) this.#watch(() => this.#look(slot));
+    this.#watch(() => this.#lookAtOrigin());
+    const until = this.now() + READY_WITHIN_MS;
+    while (this.leader() === null || !this.#observer.hasOpened) {
+      if (this.now() > until) throw this.#notReady();
+      await this.pause(LOOK_EVERY_MS);
+    }
+  }
+
+  #watch(look: () => Promise<void>): void {
+    const watch = async (): Promise<void> => {
+      while (this.#isLooking) {
+        await look();
+        await this.pause(LOOK_EVERY_MS);
+      }
+    };
+    this.#looking.push(watch());
+  }
+
+  async #look(slot: Slot): Promise<void> {
+    if (this.#injector.ended.has(slot)) return;
+    const sight = await this.#site.look(slot);
+    if (sight !== null && !this.#injector.ended.has(slot)) this.#observer.take(slot, sight);
+  }
+
+  async #lookAtOrigin(): Promise<void> {
+    const openings = await this.#site.openings();
+    if (openings !== null) this.#observer.openings(this.leader(), openings);
+  }
+
+  #notReady(): LockstepError {
+    const seen = this.leader() === null ? 'no leader' : 'no consumer at its origin';
+    return new LockstepError('harness', `the mirror has ${seen} after ${READY_WITHIN_MS} ms`);
+  }
+
+  async #stopLooking(): Promise<void> {
+    this.#isLooking = false;
+    for (const wake of this.#wakes) wake();
+    await Promise.all(this.#looking);
+  }
+}
+
+async function connect(site: Site): Promise<Connections> {
+  const access = await JetStreamAccess.open(site.settings);
+  try {
+    return { access, publishing: await openConnection(site.settings) };
+  } catch (error) {
+    await access[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function close(site: Site, connections: Connections | null): Promise<void> {
+  await connections?.publishing.close();
+  await connections?.access[Symbol.asyncDispose]();
+  await site[Symbol.asyncDispose]();
+}

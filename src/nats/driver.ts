@@ -1,0 +1,44 @@
+/** The nats driver: real servers, their own raft and their own mirror, real time. */
+import { LockstepError, usageError } from '../base/errors.js';
+import { loadHasher } from '../base/hasher.js';
+import type { Driver } from '../scenario/driver.js';
+import { madeOrigin } from '../scenario/origins.js';
+import type { Plan } from '../scenario/types.js';
+import { cannotOnServers, unseenOnServers } from './cannot.js';
+import type { Environment } from './contexts.js';
+import { DrivenCluster } from './driven-cluster.js';
+import { OwnSite } from './own-site.js';
+import { findServer } from './server.js';
+
+/** Replicas that a stream of a server can have. */
+const REPLICAS = [1, 3, 5];
+
+/** Why nothing can be played on servers of our own here; null: it can. */
+export function lacksServer(env: Environment): string | null {
+  if (findServer(env) !== null) return null;
+  const named = env['LOCKSTEP_NATS_SERVER'] ?? '';
+  if (named !== '') return `LOCKSTEP_NATS_SERVER: ${named} is no program`;
+  return 'there is no nats-server: put it on the PATH, or its path into LOCKSTEP_NATS_SERVER';
+}
+
+/** On servers that it starts, and ends with the run. */
+export const natsDriver: Driver = {
+  name: 'nats',
+  cannot: (action, plan) => cannotOnServers(action, plan, 'ours'),
+  cannotSee: unseenOnServers,
+  start: async (plan, onEvent) => {
+    checkPlan(plan);
+    const lack = lacksServer(process.env);
+    if (lack !== null) throw new LockstepError('usage', lack);
+    const hasher = await loadHasher();
+    const site = await OwnSite.start(findServer(process.env)!, plan.replicas);
+    return DrivenCluster.start({ plan, site, hasher, onEvent });
+  },
+};
+
+/** Errors: usage, when the plan is not one for servers. */
+function checkPlan(plan: Plan): void {
+  madeOrigin('nats', plan);
+  if (REPLICAS.includes(plan.replicas)) return;
+  throw usageError('replicas', plan.replicas, `one of ${REPLICAS.join(', ')} on nats`);
+}

@@ -1,0 +1,110 @@
+/**
+ * Servers of our own: one for each replica of the mirror, and one more for the origin, in one
+ * cluster. The origin has a server to itself so that what strikes a replica never strikes what the
+ * mirror copies, as with every other driver; tags keep the streams apart.
+ */
+import { randomUUID } from 'node:crypto';
+import { Secret } from '../base/secret.js';
+import type { Slot } from '../base/member.js';
+import { NatsCluster } from './cluster.js';
+import type { RunNames } from './driven-origin.js';
+import { Monitor } from './monitor.js';
+import type { MemberSight } from './observer.js';
+import type { Settings } from './settings.js';
+import type { Site } from './site.js';
+
+const ACCOUNT = 'LOCKSTEP';
+const SYSTEM_ACCOUNT = 'SYS';
+const TIMEOUT_MS = 5_000;
+
+export class OwnSite implements Site {
+  readonly names: RunNames = { origin: 'ORIGIN', mirror: 'MIRROR', prefix: '' };
+  readonly servers: NatsCluster;
+  readonly originServer: string;
+  readonly settings: Settings;
+  readonly systemSettings: Settings;
+  readonly placing: Site['placing'];
+  readonly #monitors: ReadonlyMap<string, Monitor>;
+
+  private constructor(servers: NatsCluster, replicas: number, password: string) {
+    this.servers = servers;
+    this.originServer = `n${replicas + 1}`;
+    this.placing = {
+      origin: { num_replicas: 1, placement: { tags: ['origin'] } },
+      mirror: { num_replicas: replicas, placement: { tags: ['mirror'] } },
+    };
+    // The origin's server first: it is the one that no fault of a replica ends.
+    const urls = [...servers.urls].reverse();
+    this.settings = settingsOf(urls, 'lockstep', password);
+    this.systemSettings = settingsOf(urls, 'system', password);
+    this.#monitors = new Map(
+      servers.servers.map((server) => [server.name, new Monitor(server, ACCOUNT)]),
+    );
+  }
+
+  /** Errors: harness. @param replicas  of the mirror */
+  static async start(binary: string, replicas: number): Promise<OwnSite> {
+    const password = randomUUID();
+    const originServer = `n${replicas + 1}`;
+    const servers = await NatsCluster.start({
+      binary,
+      servers: replicas + 1,
+      config: (name) => configOf(name === originServer ? 'origin' : 'mirror', password),
+    });
+    return new OwnSite(servers, replicas, password);
+  }
+
+  get version(): string {
+    return this.servers.version;
+  }
+
+  serverOf(slot: Slot): string {
+    return `n${slot.slice(1)}`;
+  }
+
+  async look(slot: Slot): Promise<MemberSight | null> {
+    const name = this.serverOf(slot);
+    const monitor = this.#monitors.get(name)!;
+    const stream = await monitor.stream(this.names.mirror);
+    if (stream === null) return null;
+    const group = stream.group === null ? null : await monitor.group(stream.group);
+    const { state, leader } = stream;
+    return { role: leader === name ? 'leader' : 'follower', term: null, ...group, state };
+  }
+
+  async openings(): Promise<readonly string[] | null> {
+    const stream = await this.#monitors.get(this.originServer)!.stream(this.names.origin);
+    return stream?.hiddenConsumers ?? null;
+  }
+
+  keep(): void {
+    this.servers.keep();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.servers[Symbol.asyncDispose]();
+  }
+}
+
+function configOf(tag: 'origin' | 'mirror', password: string): string {
+  const account = (user: string, more: string): string =>
+    `{ ${more} users: [{ user: ${user}, password: "${password}" }] }`;
+  return [
+    `server_tags: [${tag}]`,
+    'accounts {',
+    `  ${ACCOUNT}: ${account('lockstep', 'jetstream: enabled,')}`,
+    `  ${SYSTEM_ACCOUNT}: ${account('system', '')}`,
+    '}',
+    `system_account: ${SYSTEM_ACCOUNT}`,
+    '',
+  ].join('\n');
+}
+
+function settingsOf(servers: readonly string[], user: string, password: string): Settings {
+  return {
+    servers,
+    login: { kind: 'password', user, password: new Secret(password) },
+    ...{ tlsCert: null, tlsKey: null, tlsCa: null, tlsFirst: false },
+    ...{ apiPrefix: '$JS.API', inboxPrefix: null, timeoutMs: TIMEOUT_MS },
+  };
+}
