@@ -72,11 +72,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const members = new MemberStates(slotsOf(plan.replicas));
   const events: ClusterEvent[] = [];
   const hasher = await loadHasher();
-  const running = await driver.start(plan, (event) => {
+  const listen = (event: ClusterEvent): void => {
     events.push(event);
     members.add(event);
     record.add(event);
-  });
+  };
+  const running = await driver.start(plan, listen, true);
   const run = new Run(plan, running, record, []);
   if (await run.elect()) {
     return new Cluster({ plan, driver: on, running, run, record, members, events, hasher, replay });

@@ -86,8 +86,14 @@ export interface Driver {
   /**
    * Starts the cluster with every state trigger armed; nothing is delivered before `serve`. Errors:
    * usage, when the plan asks for what is not there, such as a live origin that cannot be read.
+   *
+   * @param takesMore  faults may be added to the run: what they need is there from the start
    */
-  start(plan: Plan, onEvent: (event: ClusterEvent) => void): Promise<RunningCluster>;
+  start(
+    plan: Plan,
+    onEvent: (event: ClusterEvent) => void,
+    takesMore?: boolean,
+  ): Promise<RunningCluster>;
 }
 
 /** Why a fault has no meaning in a cluster of one; null: it has one. */

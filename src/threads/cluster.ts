@@ -33,8 +33,9 @@ const REPORT_DEADLINE_MS = 120_000;
 const CONDUCT_EVERY_MS = 5;
 /** A thread later than this, with no fault to explain it, makes a stall inconclusive. */
 const LATE_MS = 100;
-/** Of a thread that a fault is to drive out of memory. */
+/** Of a thread that a fault is to drive out of memory, or that one may. */
 const HEAP_MB = 128;
+const HEAP_MAYBE_MB = 512;
 /** How long a report of a worker's own end may come after the end. */
 const EXIT_GRACE_MS = 50;
 
@@ -54,7 +55,7 @@ export class ThreadCluster implements RunningCluster {
   #facts: OriginFacts | null = null;
   #closing = false;
 
-  private constructor(plan: Plan, onEvent: (event: ClusterEvent) => void) {
+  private constructor(plan: Plan, onEvent: (event: ClusterEvent) => void, takesMore: boolean) {
     this.#plan = plan;
     this.#onEvent = onEvent;
     const words = FaultBudget.wordsFor(plan.faults.length);
@@ -62,7 +63,9 @@ export class ThreadCluster implements RunningCluster {
     this.#budget = new FaultBudget(new Int32Array(this.#words), this.#tolerated);
     // Only where a fault is to exhaust it: the limit would else be one more thing to run into.
     const runsOut = plan.faults.some(({ action }) => action.kind === 'outOfMemory');
-    const limits = runsOut ? { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } } : {};
+    const heapMb = runsOut ? HEAP_MB : HEAP_MAYBE_MB;
+    const isLimited = runsOut || takesMore;
+    const limits = isLimited ? { resourceLimits: { maxOldGenerationSizeMb: heapMb } } : {};
     this.#conditions = new SharedConditions(plan.replicas);
     this.#replicas = slotsOf(plan.replicas).map((slot) => startHandle(slot, limits));
     this.#originWorker = new ControlledWorker<OriginControl>('origin', workerFile('origin'));
@@ -73,7 +76,7 @@ export class ThreadCluster implements RunningCluster {
       origin: this.#originWorker,
       budget: this.#budget,
       conditions: this.#conditions,
-      runsOut,
+      runsOut: isLimited,
     });
     const conducts = plan.election !== 'timers' && plan.replicas > 1;
     this.#conductor = conducts
@@ -88,8 +91,12 @@ export class ThreadCluster implements RunningCluster {
       : null;
   }
 
-  static async start(plan: Plan, onEvent: (event: ClusterEvent) => void): Promise<ThreadCluster> {
-    const cluster = new ThreadCluster(plan, onEvent);
+  static async start(
+    plan: Plan,
+    onEvent: (event: ClusterEvent) => void,
+    takesMore = false,
+  ): Promise<ThreadCluster> {
+    const cluster = new ThreadCluster(plan, onEvent, takesMore);
     try {
       await cluster.#start();
       return cluster;

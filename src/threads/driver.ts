@@ -21,5 +21,6 @@ function cannot(action: FaultAction, plan: Plan): string | null {
 export const threadsDriver: Driver = {
   name: 'threads',
   cannot,
-  start: (plan: Plan, onEvent: (event: ClusterEvent) => void) => ThreadCluster.start(plan, onEvent),
+  start: (plan: Plan, onEvent: (event: ClusterEvent) => void, takesMore = false) =>
+    ThreadCluster.start(plan, onEvent, takesMore),
 };

@@ -93,6 +93,14 @@ describe('conductor: leader', () => {
     expect(conductor.tick(1)).toEqual(probes([B, C]));
   });
 
+  it('returned: what it reports from then on counts again', () => {
+    const conductor = conductorOf();
+    conductor.exited(A);
+    conductor.returned(A);
+    conductor.view(leading(A), 1);
+    expect(conductor.leader(1)).toBe(A);
+  });
+
   it.each([
     ['a majority knows a higher term', { term: 4 }, { term: 4 }, null],
     ['one knows a higher term', { term: 4 }, {}, A],

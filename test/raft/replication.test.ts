@@ -14,6 +14,7 @@ import {
   C,
   entriesOf,
   flow,
+  FIVE,
   followerOf,
   heartbeatReply,
   journalOf,
@@ -394,5 +395,27 @@ describe('raft: idle', () => {
 
   it('a fresh member has nothing to do', () => {
     expect(memberOf().hasReady()).toBe(false);
+  });
+});
+
+describe('replication: on how many members a batch is', () => {
+  const on = (raft: Raft): number[] => [1, 2, 3, 4, 5].filter((count) => raft.appendedOn(count));
+
+  it('exactly so many; the no-op is none', () => {
+    const raft = leaderOf({ members: FIVE });
+    expect(on(raft)).toEqual([]);
+    raft.propose(1, batchOf());
+    expect(on(raft)).toEqual([]);
+    rest(raft);
+    expect(on(raft)).toEqual([1]);
+    for (const from of FIVE.slice(1, 3)) raft.step(accepted({ from, index: 2 }));
+    expect(on(raft)).toEqual([3]);
+    raft.propose(1, batchOf());
+    rest(raft);
+    expect(on(raft)).toEqual([1, 3]);
+  });
+
+  it('who does not lead knows of none', () => {
+    expect(on(followerOf({ journal: journalOf([1, 1]) }))).toEqual([]);
   });
 });

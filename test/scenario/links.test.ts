@@ -10,6 +10,9 @@ import type { Between, LinkAction, LinkSelection } from '../../src/scenario/type
 const LEADER = { kind: 'leader' } as const;
 const EVERY = '1>2 1>3 2>1 2>3 3>1 3>2';
 
+const RING: LinkSelection = { kind: 'shape', shape: 'ring', who: null };
+const BRIDGE = { kind: 'shape', shape: 'bridge', who: null } as const;
+
 const TROUBLE = {
   ...{ delayMinMs: 1, delayMaxMs: 1, lossPerMillion: 0 },
   ...{ duplicatePerMillion: 0, reorderPerMillion: 0 },
@@ -54,6 +57,32 @@ describe('links: which a fault touches', () => {
     ['all', { kind: 'all' }, EVERY, '2 3'],
   ])('%s', (_title, links, crossing, apart) => {
     expect(touched(partition(links))).toEqual([crossing, apart]);
+  });
+
+  it.each<[string, LinkSelection, number, string, string, string]>([
+    ['ring', RING, 5, 'ring', '3 4', ''],
+    ['ring', RING, 7, 'ring', '4 5', ''],
+    ['bridge', BRIDGE, 3, 'bridge', '3', ''],
+    ['bridge', BRIDGE, 5, 'bridge', '4 5', ''],
+    ['bridge of the leader', { ...BRIDGE, who: LEADER }, 5, 'bridge:r1', '2 3', ''],
+    ['spurs', { ...BRIDGE, shape: 'spurs' }, 5, 'spurs', '4 5', 'r4 r5'],
+    ['spurs', { ...BRIDGE, shape: 'spurs' }, 7, 'spurs', '6 7', 'r6 r7'],
+  ])('%s: what it is called, who may not be missed, who is left without a majority', (...row) => {
+    const [, links, replicas, text, apart, outvoted] = row;
+    const found = touchedLinks(partition(links), standing(replicas, 0))!;
+    expect(found.parted).toEqual({
+      text,
+      outvoted: outvoted === '' ? [] : outvoted.split(' '),
+    });
+    expect(found.apart.map((at) => at + 1).join(' ')).toBe(apart);
+    const none = touchedLinks({ ...partition(links), between: 'origin' }, standing(replicas, 0))!;
+    expect(none.apart).toEqual([]);
+  });
+
+  it('a bridge: two halves, and one member that sees both', () => {
+    expect(touched(partition(BRIDGE))).toEqual(['1>3 3>1', '3']);
+    expect(touched(partition({ ...BRIDGE, who: LEADER }))).toEqual(['2>3 3>2', '2']);
+    expect(touched(partition({ ...BRIDGE, who: LEADER }), 3, null)).toBeNull();
   });
 
   it('of five: the leader and one more are a minority', () => {
@@ -117,6 +146,8 @@ describe('links: which a fault touches', () => {
       [{ kind: 'isolate', who: LEADER, way: 'to' }, 'to:leader'],
       [{ kind: 'minority', withLeader: false }, 'minority:without-leader'],
       [{ kind: 'sides', sides: [['r1', 'r2'], ['r3']] }, 'r1 r2 | r3'],
+      [{ ...BRIDGE, who: { kind: 'any' } }, 'bridge:any'],
+      [RING, 'ring'],
       [{ kind: 'all' }, 'all'],
     ];
     expect(texts.map(([links]) => selectionText(links))).toEqual(texts.map(([, text]) => text));
@@ -140,6 +171,8 @@ describe('links: which a fault touches', () => {
       isolate({ kind: 'isolate', who: { kind: 'any' }, way }),
       isolate({ kind: 'isolate', who: { kind: 'follower', which: 'first' }, way }),
       isKnownToLeader(partition({ kind: 'minority', withLeader: true })),
-    ]).toEqual([true, true, false, false, true]);
+      isKnownToLeader(partition(RING)),
+      isKnownToLeader(partition({ ...BRIDGE, who: { kind: 'any' } })),
+    ]).toEqual([true, true, false, false, true, true, false]);
   });
 });

@@ -72,6 +72,11 @@ const FAULTS: Readonly<Record<FaultKind, Draw>> = {
   originRecreate: () => ({ originRecreate: 500 }),
 };
 
+/** One of a kind as it is written, without its trigger. */
+export function drawFault(kind: FaultKind, prng: Prng): object {
+  return FAULTS[kind](prng);
+}
+
 /** Raw data of a scenario: five replicas, and so many faults. */
 export function mixedScenario(seed: number): Record<string, unknown> {
   const prng = createPrng(seed).fork('mixed');

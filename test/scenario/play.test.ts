@@ -30,9 +30,14 @@ const LED: ReplicaEvent = {
   ...{ kind: 'role', role: 'leader', term: 1, leader: 'r1.1', cause: 'won' },
 };
 
-function condition(what: 'blocked' | 'diverged'): Step {
+function condition(what: 'blocked' | 'diverged' | 'running', atMs = 20): Step {
   const event = { kind: 'condition', condition: what, reason: 'as it must' } as const;
-  return [20, (puppet) => puppet.replica('r1', event)];
+  return [atMs, (puppet) => puppet.replica('r1', event)];
+}
+
+/** The mirror stops, and then it goes on to the end. */
+function passing(...steps: readonly Step[]): Script {
+  return { steps: [...STUCK, condition('blocked'), ...steps, [40, (puppet) => puppet.hold(LAST)]] };
 }
 
 /** The verdict with its exit code, and every reason as text. */
@@ -395,6 +400,21 @@ describe('play: verdicts', () => {
       'the mirror is blocked as expected',
       { expect: { mirror: 'blocked' } },
       { steps: [...STUCK, condition('blocked')] },
+      'held',
+      [],
+    ],
+    ['the mirror was blocked and led anew', {}, passing(condition('running', 20)), 'held', []],
+    [
+      'the mirror of the leader before was blocked',
+      {},
+      passing([20, (puppet) => puppet.replica('r2', LED)]),
+      'held',
+      [],
+    ],
+    [
+      'the leader whose mirror was blocked is gone',
+      {},
+      passing([20, (puppet) => puppet.end('r1')]),
       'held',
       [],
     ],
