@@ -9,6 +9,7 @@ import { addNatsCommand } from './nats-up.js';
 import { addReplayCommand } from './replay.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
+import { addVerifyCommand } from './verify.js';
 import { version } from '../kit/version.js';
 
 // Whoever reads our output may go away: what was found still stands, and so does the exit code.
@@ -31,6 +32,7 @@ addSweepCommand(program);
 addMergeCommand(program);
 addReplayCommand(program);
 addNatsCommand(program);
+addVerifyCommand(program);
 program
   .command('schema')
   .description('print the JSON Schema of scenario files')

@@ -32,6 +32,11 @@ export class JetStreamAccess implements AsyncDisposable {
     return new JetStreamAccess(await openConnection(settings), settings);
   }
 
+  /** The API of another domain or account over the same connection; this one closes it. */
+  through(apiPrefix: string): JetStreamAccess {
+    return new JetStreamAccess(this.#connection, { ...this.settings, apiPrefix });
+  }
+
   /** Name of the server at the other end. */
   get serverName(): string {
     return this.#connection.info?.server_name ?? '';

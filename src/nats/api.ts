@@ -80,9 +80,13 @@ export class JetStreamApi {
     return describe(await this.streamInfo(name));
   }
 
-  /** The server's own description, as it came. */
-  streamInfo(name: string): Promise<Json> {
-    return this.#request(`STREAM.INFO.${name}`);
+  /**
+   * The server's own description, as it came.
+   *
+   * @param deleted  with every sequence that is gone in the middle: only where those are few
+   */
+  streamInfo(name: string, deleted = false): Promise<Json> {
+    return this.#request(`STREAM.INFO.${name}`, deleted ? { deleted_details: true } : {});
   }
 
   /** Names of streams, the first page of them. */
@@ -127,8 +131,8 @@ export class JetStreamApi {
   }
 
   /** The first message at or above a sequence, from the stream's leader; null: there is none. */
-  async messageFrom(stream: string, seq: number): Promise<StoredMessage | null> {
-    const message = await this.#message(stream, { seq, next_by_subj: '>' });
+  async messageFrom(stream: string, seq: number, subject = '>'): Promise<StoredMessage | null> {
+    const message = await this.#message(stream, { seq, next_by_subj: subject });
     return message === null ? null : storedFrom(message);
   }
 

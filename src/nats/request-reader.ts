@@ -6,14 +6,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageSize, viewOf, writeMessage } from '../stream/layout.js';
 import type { StoredMessage } from '../stream/types.js';
-import { isTransient, type JetStreamApi } from './api.js';
+import type { JetStreamApi } from './api.js';
+import { patiently } from './patience.js';
 import type { ReadBatch } from './reader-intake.js';
 import type { ReadRequest, StreamReader } from './stream-reader.js';
 
 /** Requests under way. */
 const AT_ONCE = 64;
-const PATIENCE_MS = 20_000;
-const RETRY_MS = 250;
 
 export class RequestReader implements StreamReader {
   readonly way = 'requests';
@@ -88,15 +87,7 @@ export class RequestReader implements StreamReader {
     if (aheadMs > 0) await sleep(aheadMs);
   }
 
-  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
-    const until = performance.now() + (this.#request.patienceMs ?? PATIENCE_MS);
-    for (;;) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (!isTransient(error) || performance.now() > until) throw error;
-        await sleep(RETRY_MS);
-      }
-    }
+  #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    return patiently(ask, this.#request.patienceMs);
   }
 }

@@ -11,6 +11,7 @@ import { LockstepError } from '../base/errors.js';
 import type { JetStreamAccess } from './access.js';
 import { API_ERROR, apiErrorOf, isTransient } from './api.js';
 import type { Listening } from './listening.js';
+import { PATIENCE_MS, RETRY_MS } from './patience.js';
 import { RequestReader } from './request-reader.js';
 import { ReaderIntake, type ReadBatch } from './reader-intake.js';
 
@@ -27,6 +28,8 @@ export interface ReadRequest {
   readonly subjects?: readonly string[];
   /** How long a server that does not answer is waited for; default 20 s. */
   readonly patienceMs?: number;
+  /** True: no consumer is tried; one would add interest to a stream that keeps by interest. */
+  readonly byRequests?: boolean;
 }
 
 export interface StreamReader {
@@ -49,8 +52,6 @@ const HEARTBEAT_MS = 1_000;
 const INACTIVE_MS = 30_000;
 /** Without any frame for so long the consumer is taken for lost. */
 const SILENCE_MS = 3_000;
-const PATIENCE_MS = 20_000;
-const RETRY_MS = 250;
 /** In a row without a message, before the reader gives up. */
 const CONSUMERS_MAX = 5;
 const CLOSE_MS = 2_000;
@@ -60,6 +61,7 @@ export async function openReader(
   access: JetStreamAccess,
   request: ReadRequest,
 ): Promise<StreamReader> {
+  if (request.byRequests === true) return new RequestReader(access.api, request);
   const reader = new ConsumerReader(access, request);
   try {
     await reader.open();

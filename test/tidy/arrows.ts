@@ -10,7 +10,7 @@ interface Arrows {
 
 const UNIT = ['base', 'raft', 'stream', 'mirror', 'replica'];
 const DRIVEN = [...UNIT, 'election', 'origin', 'scenario', 'verdict'];
-const ALL = [...DRIVEN, 'threads', 'sim', 'nats', 'report'];
+const ALL = [...DRIVEN, 'threads', 'sim', 'nats', 'verify', 'report'];
 const LIBRARY = [...ALL, 'kit'];
 
 /** A folder may always import itself. */
@@ -24,10 +24,11 @@ const ARROWS: Readonly<Record<string, Arrows>> = {
   origin: { value: ['base', 'stream'], type: ['mirror', 'scenario', 'verdict'] },
   verdict: { value: ['base', 'stream'], type: [...UNIT, 'election', 'scenario'] },
   scenario: { value: ['base', 'verdict'], type: [...UNIT, 'election'] },
-  report: { value: ['base'], type: ['verdict', 'scenario', 'stream'] },
+  report: { value: ['base'], type: ['verdict', 'scenario', 'stream', 'verify'] },
   threads: { value: DRIVEN, type: [] },
   sim: { value: DRIVEN, type: [] },
   nats: { value: DRIVEN, type: [] },
+  verify: { value: [...DRIVEN, 'nats', 'report'], type: [] },
   kit: { value: ALL, type: [] },
   vitest: { value: LIBRARY, type: [] },
   cli: { value: LIBRARY, type: [] },

@@ -1,0 +1,224 @@
+/** `lockstep verify`: is a mirror what its origin is? */
+import { randomInt } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Option, type Command } from 'commander';
+import { LockstepError, toErrorData, usageError } from '../base/errors.js';
+import { loadHasher, type Hasher } from '../base/hasher.js';
+import { parseCount, parsePositiveDuration, parseSize } from '../base/units.js';
+import { resolveSettings, type Settings } from '../nats/settings.js';
+import {
+  formatVerify,
+  nagiosExit,
+  VERIFY_FORMATS,
+  type VerifyFormat,
+} from '../report/verify-formats.js';
+import { readInput } from '../scenario/input-file.js';
+import { isStreamName } from '../scenario/subjects.js';
+import { dryRun, permissions } from '../verify/plan.js';
+import { exitOf, type Depth } from '../verify/result.js';
+import { parseToken, type ResumeToken } from '../verify/resume.js';
+import { verifyMirror, type VerifyOutcome, type VerifyRequest } from '../verify/verify.js';
+import { addConnectionFlags, connectionOf, type ConnectionFlags } from './connection-flags.js';
+import { VerifyProgressLine } from './verify-progress.js';
+
+interface VerifyFlags extends ConnectionFlags {
+  readonly origin?: string;
+  readonly originContext?: string;
+  readonly depth: Depth;
+  readonly from?: string;
+  readonly to?: string;
+  readonly rate: string;
+  readonly resume?: string;
+  readonly format: VerifyFormat;
+  readonly strict?: boolean;
+  readonly watch?: string;
+  readonly dryRun?: boolean;
+  readonly permissions?: boolean;
+}
+
+const EXIT_INCONCLUSIVE = 2;
+const TOKEN_SHOWN_MAX = 4_096;
+
+export function addVerifyCommand(program: Command): void {
+  const command = program
+    .command('verify')
+    .description('compare a mirror on a NATS server with its origin; publishes nothing')
+    .argument('<stream>', 'the mirror; its configuration names the origin')
+    .option('--origin <name>', 'what it was a mirror of, where its configuration no longer says so')
+    .option('--origin-context <name>', 'a natscli context that reaches the origin')
+    .addOption(
+      new Option('--depth <depth>', 'how much is read')
+        .choices(['state', 'sample', 'full'])
+        .default('state'),
+    )
+    .option('--from <seq>', 'the first sequence to compare')
+    .option('--to <seq>', "the last one; default: the mirror's last")
+    .option('--rate <size>', 'a second, of each side; 0 for no limit', '10MiB')
+    .option(
+      '--resume <file>',
+      'go on where a comparison ended, and write the file when it ends early',
+    )
+    .addOption(
+      new Option('--format <format>', 'of the result').choices([...VERIFY_FORMATS]).default('text'),
+    )
+    .option('--strict', 'exit 1 also for differences that are explained')
+    .option('--watch <duration>', 'again and again, so long apart')
+    .option('--dry-run', 'print what would be asked for')
+    .option('--permissions', 'print the subjects that are needed');
+  addConnectionFlags(command)
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined })
+    .action(async (stream: string, flags: VerifyFlags) => {
+      process.exitCode = await runVerify(stream, flags);
+    });
+}
+
+async function runVerify(stream: string, flags: VerifyFlags): Promise<number> {
+  const request = requestOf(stream, flags);
+  if (flags.permissions === true) return say(permissionLines(request));
+  if (flags.dryRun === true) return say(await dryRun(request));
+  const hasher = await loadHasher();
+  const everyMs = flags.watch === undefined ? null : parsePositiveDuration('--watch', flags.watch);
+  const abort = new AbortController();
+  const interrupt = (): void => {
+    // The second one ends the process, as if nobody listened.
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+    abort.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    let code = await once(request, flags, hasher, abort.signal);
+    while (everyMs !== null && (await passes(everyMs, abort.signal))) {
+      code = await once({ ...request, resume: null }, flags, hasher, abort.signal);
+    }
+    return code;
+  } finally {
+    interrupt();
+  }
+}
+
+async function once(
+  request: VerifyRequest,
+  flags: VerifyFlags,
+  hasher: Hasher,
+  signal: AbortSignal,
+): Promise<number> {
+  const { format, strict = false } = flags;
+  const outcome = await judged(request, hasher, signal);
+  if (outcome === null) return format === 'nagios' ? 3 : EXIT_INCONCLUSIVE;
+  const { report, token } = outcome;
+  process.stdout.write(formatVerify(report, format, strict));
+  if (token !== null) keep(token, flags.resume);
+  return format === 'nagios' ? nagiosExit(report, strict) : exitOf(report, strict);
+}
+
+/** Null: nobody answered, which is said. */
+async function judged(
+  request: VerifyRequest,
+  hasher: Hasher,
+  signal: AbortSignal,
+): Promise<VerifyOutcome | null> {
+  using progress = new VerifyProgressLine(process.stderr);
+  try {
+    return await verifyMirror(request, {
+      ...{ hasher, signal, clock: Date.now, seed: randomInt(2 ** 32) },
+      progress: (now) => {
+        progress.tell(now);
+      },
+    });
+  } catch (error) {
+    const { code, message } = toErrorData(error);
+    if (code !== 'timeout') throw error;
+    process.stderr.write(`lockstep: inconclusive: ${message}\n`);
+    return null;
+  }
+}
+
+function keep(token: ResumeToken, file: string | undefined): void {
+  const text = JSON.stringify(token);
+  if (file !== undefined) {
+    writeFileSync(file, `${text}\n`);
+    process.stderr.write(`go on with --resume ${file}\n`);
+  } else if (text.length <= TOKEN_SHOWN_MAX) {
+    process.stderr.write(`go on with --resume FILE, where FILE holds: ${text}\n`);
+  } else {
+    process.stderr.write('it found too much for a line; --resume FILE keeps where it ended\n');
+  }
+}
+
+async function passes(ms: number, signal: AbortSignal): Promise<boolean> {
+  return await sleep(ms, !signal.aborted, { signal }).catch(() => false);
+}
+
+function say(lines: readonly string[]): number {
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return 0;
+}
+
+function permissionLines({ stream, origin, settings, originSettings }: VerifyRequest): string[] {
+  return permissions(stream, origin, {
+    mirror: settings.apiPrefix,
+    origin: (originSettings ?? settings).apiPrefix,
+    inbox: settings.inboxPrefix ?? '_INBOX',
+  });
+}
+
+/** Errors: usage, naming the flag. */
+function requestOf(stream: string, flags: VerifyFlags): VerifyRequest {
+  const { origin = null, depth } = flags;
+  for (const [where, name] of [
+    ['stream', stream],
+    ['--origin', origin],
+  ] as const) {
+    if (name !== null && !isStreamName(name)) throw usageError(where, name, 'a name of a stream');
+  }
+  const rate = parseSize('--rate', flags.rate.replace(/\/s$/, ''));
+  const [from, to] = [seqOf('--from', flags.from), seqOf('--to', flags.to)];
+  if (from !== null && to !== null && from > to) {
+    throw new LockstepError('usage', `--from: ${from} lies above --to, ${to}`);
+  }
+  if (flags.resume !== undefined && depth !== 'full') {
+    throw new LockstepError('usage', '--resume: only --depth full can be gone on with');
+  }
+  return {
+    ...{ stream, origin, depth, from, to },
+    settings: resolveSettings(connectionOf(flags, process.env), process.env),
+    originSettings: originSettings(flags),
+    bytesPerSecond: rate === 0 ? null : rate,
+    resume: tokenIn(flags),
+  };
+}
+
+/** The context alone says how: flags and environment are the mirror's. */
+function originSettings({ originContext, timeout }: VerifyFlags): Settings | null {
+  if (originContext === undefined) return null;
+  const timeoutMs =
+    timeout === undefined ? {} : { timeoutMs: parsePositiveDuration('--timeout', timeout) };
+  const { XDG_CONFIG_HOME } = process.env;
+  return resolveSettings({ context: originContext, ...timeoutMs }, { XDG_CONFIG_HOME });
+}
+
+/** A file that is not there yet is one to be written. */
+function tokenIn({ resume, from, to }: VerifyFlags): ResumeToken | null {
+  if (resume === undefined || !existsSync(resume)) return null;
+  if (from !== undefined || to !== undefined) {
+    throw new LockstepError('usage', '--resume: the file says from where to where; leave them out');
+  }
+  return parseToken(`--resume ${resume}`, contentOf(resume));
+}
+
+function contentOf(file: string): string {
+  try {
+    return readInput(file);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'cannot be read';
+    throw new LockstepError('usage', `--resume ${file}: ${why}`);
+  }
+}
+
+function seqOf(where: string, text: string | undefined): number | null {
+  return text === undefined ? null : parseCount(where, text, { min: 1 });
+}

@@ -1,0 +1,20 @@
+/** Requests to a server that may be starting, or whose leader moves: asked again for a while. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTransient } from './api.js';
+
+/** How long a server that does not answer is waited for. */
+export const PATIENCE_MS = 20_000;
+export const RETRY_MS = 250;
+
+/** Errors: those of the last request. */
+export async function patiently<T>(ask: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isTransient(error) || performance.now() > until) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}

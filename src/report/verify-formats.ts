@@ -1,0 +1,104 @@
+/** A verification for machines: JSON, one line for Nagios, metrics for Prometheus. */
+import type { VerifyReport } from '../verify/result.js';
+import { headline, renderVerify } from './verify.js';
+
+export const VERIFY_FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
+export type VerifyFormat = (typeof VERIFY_FORMATS)[number];
+
+/** Ranges of one kind that JSON shows; the count is of all. */
+const RANGES_MAX = 1_000;
+const NAGIOS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
+
+export function formatVerify(report: VerifyReport, format: VerifyFormat, strict: boolean): string {
+  switch (format) {
+    case 'text':
+      return renderVerify(report);
+    case 'json':
+      return `${JSON.stringify(jsonOf(report))}\n`;
+    case 'nagios':
+      return `${NAGIOS[nagiosExit(report, strict)]} ${headline(report)}|${perfData(report)}\n`;
+    case 'prometheus':
+      return prometheus(report);
+  }
+}
+
+/** Nagios' own codes: 0 fine, 1 warning, 2 critical, 3 unknown. */
+export function nagiosExit({ result }: VerifyReport, strict: boolean): 0 | 1 | 2 | 3 {
+  switch (result) {
+    case 'identical':
+    case 'no difference seen':
+      return 0;
+    case 'explained':
+      return strict ? 1 : 0;
+    case 'behind':
+      return 1;
+    case 'different':
+      return 2;
+    case 'inconclusive':
+      return 3;
+  }
+}
+
+/** Each range as `{kind, first, last, count}`; of kinds that are only counted, one around all. */
+function jsonOf(report: VerifyReport): object {
+  return {
+    ...report,
+    explained: report.explained.flatMap(rangesOf),
+    differences: report.differences.flatMap(rangesOf),
+    counts: Object.fromEntries(
+      [...report.differences, ...report.explained].map(({ kind, count }) => [kind, count]),
+    ),
+  };
+}
+
+function rangesOf(
+  found: VerifyReport['explained'][number] | VerifyReport['differences'][number],
+): object[] {
+  const { kind, first, last, count, ranges } = found;
+  const parts = 'parts' in found ? { parts: found.parts } : {};
+  if (ranges === null) return [{ kind, first, last, count, ...parts }];
+  return ranges
+    .slice(0, RANGES_MAX)
+    .map((range) => ({ kind, ...range, count: range.last - range.first + 1, ...parts }));
+}
+
+function perfData({ differences, explained, backlog, coverage }: VerifyReport): string {
+  const sum = (list: readonly { readonly count: number }[]): number =>
+    list.reduce((total, { count }) => total + count, 0);
+  return [
+    `differences=${sum(differences)}`,
+    `explained=${sum(explained)}`,
+    `backlog=${backlog.messages ?? 'U'}`,
+    `compared=${coverage.compared}`,
+  ].join(' ');
+}
+
+function prometheus(report: VerifyReport): string {
+  const { origin, mirror, result, backlog, coverage, up_to, differences, explained } = report;
+  const labels = `mirror="${escaped(mirror.name)}",origin="${escaped(origin.name)}"`;
+  const found = [...differences, ...explained].map(({ kind, count }): [string, number] => [
+    `sequences{${labels},kind="${kind}"}`,
+    count,
+  ]);
+  const rows: [string, number][] = [
+    [`result{${labels},depth="${coverage.depth}",result="${result}"}`, 1],
+    [`up_to{${labels}}`, up_to],
+    [`compared_messages{${labels}}`, coverage.compared],
+    ...(backlog.messages === null
+      ? []
+      : [[`backlog_messages{${labels}}`, backlog.messages] satisfies [string, number]]),
+    ...found,
+  ];
+  const lines: string[] = [];
+  for (const [metric, value] of rows) {
+    const name = `lockstep_verify_${metric.slice(0, metric.indexOf('{'))}`;
+    const type = `# TYPE ${name} gauge`;
+    if (!lines.includes(type)) lines.push(type);
+    lines.push(`lockstep_verify_${metric} ${value}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function escaped(label: string): string {
+  return label.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

@@ -1,0 +1,126 @@
+/** A verification as text for a person. */
+import { formatSize } from '../base/units.js';
+import type { DifferenceKind, Excuse, Found } from '../verify/findings.js';
+import type { BacklogReport, SideReport, VerifyReport } from '../verify/result.js';
+import { counted, duration, grouped, printable, table } from './text.js';
+
+/** What each kind means, and what it does not say. */
+export const MEANING: Readonly<Record<DifferenceKind | Excuse, string>> = {
+  missing: 'the origin has it, the mirror not, and nothing explains it; why cannot be told',
+  changed: 'both have it, and it is not the same message',
+  beyond: 'the mirror has it, and the origin ends below: not the stream that was mirrored',
+  kept: 'the mirror has it, the origin no longer: deleted, purged or expired there',
+  trimmed: "dropped by the mirror's own limits",
+  expired: "older than the mirror's max_age",
+  ttl: 'its own time to live has passed (Nats-TTL)',
+  outOfScope: 'before the start in the configuration of the mirror',
+  tailGap: "the origin's last sequences hold no message: the mirror follows with the next one",
+};
+
+const RANGES_SHOWN = 5;
+
+export function renderVerify(report: VerifyReport): string {
+  const { origin, mirror, coverage, differences, explained, notes, load } = report;
+  const lines = [
+    headline(report),
+    '',
+    ...table(
+      [
+        ['origin', ...sideCells(origin)],
+        ['mirror', ...sideCells(mirror)],
+      ],
+      new Set(),
+    ),
+    `read    ${coverage.depth}: ${coverage.claim}`,
+    `backlog ${backlogText(report.backlog)}${reportedText(report)}`,
+    ...section('different', differences.map(differenceText)),
+    ...section('explained', explained.map(foundText)),
+    ...notes.map((note) => `note    ${printable(note)}`),
+    `load    ${counted(load.msgs, 'message')}, ${sizeText(load.bytes)}, ${counted(load.api_calls, 'request')}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The result in one line: the first of the text, and all of what a monitor shows. */
+export function headline({
+  result,
+  reason,
+  origin,
+  mirror,
+  up_to,
+  differences,
+}: VerifyReport): string {
+  const names = `${printable(mirror.name)}, mirror of ${printable(origin.name)}`;
+  const upTo = `up to ${grouped(up_to)}`;
+  switch (result) {
+    case 'identical':
+      return `identical: ${names}, ${upTo}`;
+    case 'no difference seen':
+      return `no difference seen: ${names}, ${upTo}`;
+    case 'explained':
+      return `explained: ${names}, ${upTo}: every difference has its reason`;
+    case 'different': {
+      const what = differences.map(({ kind, count }) => `${grouped(count)} ${kind}`).join(', ');
+      return `different: ${names}, ${upTo}: ${what}`;
+    }
+    case 'inconclusive':
+      return `inconclusive: ${names}, ${upTo}: ${printable(reason ?? '')}`;
+    case 'behind':
+      return `behind: ${names}, ${upTo}: ${reason ?? ''}`;
+  }
+}
+
+function sideCells({ name, created, state }: SideReport): string[] {
+  const { first_seq, last_seq, messages, num_deleted } = state;
+  return [
+    printable(name),
+    `${grouped(first_seq)} to ${grouped(last_seq)}`,
+    counted(messages, 'message'),
+    `${grouped(num_deleted)} deleted`,
+    `created ${created.slice(0, 19)}Z`,
+  ];
+}
+
+function backlogText({ status, messages, watchedMs }: BacklogReport): string {
+  const count =
+    messages === null || messages === 0 ? '' : `, ${counted(messages, 'message')} to come`;
+  const watched = watchedMs === null ? '' : `, watched for ${duration(watchedMs)}`;
+  return `${status}${count}${watched}`;
+}
+
+function reportedText({ mirror }: VerifyReport): string {
+  if (mirror.reported === null) return '';
+  return ` (the mirror itself reports lag ${grouped(mirror.reported.lag)})`;
+}
+
+function section(title: string, texts: readonly string[]): string[] {
+  return texts.map((text, at) => `${at === 0 ? title : ''.padEnd(title.length)} ${text}`);
+}
+
+function differenceText(found: VerifyReport['differences'][number]): string {
+  const parts = Object.entries(found.parts ?? {}).map(([part, count]) => `${part} of ${count}`);
+  return foundText(found) + (parts.length === 0 ? '' : ` (${parts.join(', ')})`);
+}
+
+function foundText({ kind, count, first, last, ranges }: Found<DifferenceKind | Excuse>): string {
+  const shown = (ranges ?? [{ first, last }]).slice(0, RANGES_SHOWN);
+  const within = ranges === null && count < last - first + 1 ? 'within ' : '';
+  const more = (ranges?.length ?? 0) - shown.length;
+  const where = shown.map((range) => rangeText(range.first, range.last)).join(', ');
+  const rest = more > 0 ? ` and ${counted(more, 'more range')}, to ${grouped(last)}` : '';
+  return `${grouped(count)} ${kind}: ${within}${where}${rest}: ${MEANING[kind]}`;
+}
+
+function rangeText(first: number, last: number): string {
+  return first === last ? grouped(first) : `${grouped(first)} to ${grouped(last)}`;
+}
+
+/** In the unit that leaves at most four digits. */
+function sizeText(bytes: number): string {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  if (bytes < 1_024) return formatSize(bytes);
+  let value = bytes / 1_024;
+  let at = 0;
+  for (; value >= 1_024 && at < units.length - 1; at++) value /= 1_024;
+  return `${Math.round(value * 10) / 10} ${units[at]}`;
+}

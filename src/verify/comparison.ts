@@ -1,0 +1,212 @@
+/**
+ * Judges what a mirror and its origin do not share, message by message: what the mirror's
+ * configuration explains, what nothing explains. It is told by a merge or by single reads, and
+ * reads nothing itself.
+ */
+import { digestText, type Hasher } from '../base/hasher.js';
+import { digestParts } from '../stream/store.js';
+import type { SeqRange, StoredMessage } from '../stream/types.js';
+import { Findings, type DifferenceKind, type Excuse } from './findings.js';
+import { LaterOnSubject } from './later-on-subject.js';
+import type { MergeSink } from './merge.js';
+import { differingParts, headerOf, type MessagePart } from './record-compare.js';
+import { Selection } from './selection.js';
+import type { StreamFacts } from './stream-facts.js';
+import { ttlMs } from './ttl.js';
+
+export interface Example {
+  readonly seq: number;
+  readonly kind: DifferenceKind;
+  readonly parts: readonly MessagePart[];
+}
+
+export interface ComparisonOptions {
+  readonly origin: StreamFacts;
+  readonly mirror: StreamFacts;
+  readonly hasher: Hasher;
+  /** Nanoseconds since 1970 by the servers' clock. */
+  readonly now: () => bigint;
+  /** Whether all of the mirror's messages are told in order: else no later one excuses anything. */
+  readonly isWhole: boolean;
+  /** Told of what is missing without an excuse. */
+  readonly onMissing?: (message: StoredMessage) => void;
+}
+
+/** A message of the origin by what it holds. */
+export interface Border {
+  readonly seq: number;
+  readonly digest: string;
+}
+
+const NO_SLACK = 0n;
+/** Clocks differ, and servers remove what is too old a moment later or earlier. */
+const SLACK_NS = 2_000_000_000n;
+const NS_PER_MS = 1_000_000;
+const EXAMPLES_MAX = 10;
+/** What a store adds to subject, headers and payload. Upstream: filestore.go, fileStoreMsgSize. */
+const RECORD_EXTRA = 64;
+
+export class MirrorComparison implements MergeSink {
+  readonly differences = new Findings<DifferenceKind>();
+  readonly explained = new Findings<Excuse>();
+  readonly examples: Example[] = [];
+  readonly parts: Record<MessagePart, number> = { time: 0, subject: 0, headers: 0, payload: 0 };
+  readonly selection: Selection;
+  /** Messages that both have, compared. */
+  compared = 0;
+  /** Every sequence below was compared. */
+  next = 0;
+  /** The last message compared, as far as it was told. */
+  lastBorder: Border | null = null;
+  readonly #options: ComparisonOptions;
+  readonly #later: LaterOnSubject;
+  /** Below the mirror's first, where a limit on bytes may have dropped it; the last one's size. */
+  #dropped = { first: 0, last: 0, count: 0, size: 0 };
+
+  constructor(options: ComparisonOptions) {
+    const { mirror, hasher, isWhole } = options;
+    this.#options = options;
+    this.selection = new Selection(mirror.mirror?.transforms ?? []);
+    this.#later = new LaterOnSubject(isWhole ? mirror.maxPerSubject : 0, hasher, (seq) => {
+      this.explained.tally('trimmed', seq);
+    });
+  }
+
+  get wantsAlike(): boolean {
+    return this.#later.isWaiting;
+  }
+
+  passed(seq: number): void {
+    this.next = seq + 1;
+  }
+
+  border(message: StoredMessage): void {
+    this.lastBorder = borderOf(message, this.#options.hasher);
+  }
+
+  alike(_copy: number, message: StoredMessage): void {
+    this.compared++;
+    this.#later.there(message.subject);
+  }
+
+  missing(_copy: number, message: StoredMessage): void {
+    const { seq } = message;
+    const excuse = this.#excuse(message);
+    if (excuse !== null) this.explained.add(excuse, seq);
+    else if (this.#wasDropped(message)) return;
+    else if (this.#later.gone(seq, this.#subjectAtMirror(message))) return;
+    else {
+      this.#differs('missing', seq, []);
+      this.#options.onMissing?.(message);
+    }
+  }
+
+  /** The mirror has it and the origin not: deleted, purged and expired look alike. */
+  extra(_copy: number, message: StoredMessage): void {
+    const { origin } = this.#options;
+    this.#later.there(message.subject);
+    if (message.seq > origin.state.last_seq) this.#differs('beyond', message.seq, []);
+    else this.explained.add(this.#isOverdue(message, NO_SLACK) ? 'ttl' : 'kept', message.seq);
+  }
+
+  unlike(_copy: number, reference: StoredMessage, message: StoredMessage): void {
+    this.compared++;
+    this.#later.there(message.subject);
+    const subject = this.selection.rewritten(Buffer.from(reference.subject).toString());
+    const parts = differingParts(reference, message, subject);
+    if (parts.length === 0) return;
+    for (const part of parts) this.parts[part]++;
+    this.#differs('changed', message.seq, parts);
+  }
+
+  /** Decides what had to wait for the end. */
+  settle(): void {
+    for (const seq of this.#later.unexcused()) this.#differs('missing', seq, []);
+    const { first, last, count, size } = this.#dropped;
+    if (count === 0) return;
+    const { state, maxBytes } = this.#options.mirror;
+    // It was full when it dropped the last of them, or nearly so.
+    if (state.bytes + size + RECORD_EXTRA >= maxBytes) {
+      this.explained.tally('trimmed', first, last, count);
+    } else this.differences.tally('missing', first, last, count);
+  }
+
+  /** The mirror goes on where its origin has ended. */
+  beyond({ first, last }: SeqRange): void {
+    this.differences.add('beyond', first, last);
+  }
+
+  /** This one with the differences of another one, which read them again, in place of its own. */
+  confirmedBy(again: MirrorComparison): MirrorComparison {
+    const confirmed = new MirrorComparison(this.#options);
+    confirmed.compared = this.compared;
+    confirmed.next = this.next;
+    confirmed.lastBorder = this.lastBorder;
+    confirmed.explained.addAll(this.explained);
+    confirmed.explained.addAll(again.explained);
+    confirmed.differences.addAll(again.differences);
+    for (const { first, last } of this.differences.ranges('beyond')) {
+      confirmed.differences.add('beyond', first, last);
+    }
+    Object.assign(confirmed.parts, again.parts);
+    confirmed.examples.push(...again.examples);
+    return confirmed;
+  }
+
+  /** Takes a missing message for excused after all. */
+  excuse(seq: number, excuse: Excuse): void {
+    this.differences.remove('missing', seq);
+    this.explained.tally(excuse, seq);
+    const at = this.examples.findIndex((example) => example.seq === seq);
+    if (at >= 0) this.examples.splice(at, 1);
+  }
+
+  #differs(kind: DifferenceKind, seq: number, parts: readonly MessagePart[]): void {
+    this.differences.add(kind, seq);
+    if (this.examples.length < EXAMPLES_MAX) this.examples.push({ seq, kind, parts });
+  }
+
+  #excuse(message: StoredMessage): Excuse | null {
+    const { mirror } = this.#options;
+    const { seq, timestamp } = message;
+    const { startSeq = 0, startTime = null } = mirror.mirror ?? {};
+    if (seq < startSeq || (startTime !== null && timestamp < startTime)) return 'outOfScope';
+    if (mirror.maxAgeMs > 0 && this.#isPast(timestamp, mirror.maxAgeMs, SLACK_NS)) return 'expired';
+    if (mirror.allowsTtl && this.#isOverdue(message, SLACK_NS)) return 'ttl';
+    const { messages, first_seq } = mirror.state;
+    const isFull = mirror.maxMessages > 0 && messages >= mirror.maxMessages;
+    return isFull && seq < first_seq ? 'trimmed' : null;
+  }
+
+  /** Whether the message's own time to live has passed. */
+  #isOverdue({ timestamp, headers }: StoredMessage, slack: bigint): boolean {
+    if (headers.length === 0) return false;
+    const ttl = ttlMs(headerOf(headers, 'Nats-TTL'));
+    return ttl !== null && this.#isPast(timestamp, ttl, slack);
+  }
+
+  #isPast(timestamp: bigint, ms: number, slack: bigint): boolean {
+    return timestamp + BigInt(Math.round(ms * NS_PER_MS)) <= this.#options.now() + slack;
+  }
+
+  #wasDropped({ seq, subject, headers, payload }: StoredMessage): boolean {
+    const { maxBytes, state } = this.#options.mirror;
+    if (maxBytes <= 0 || seq >= state.first_seq) return false;
+    const { first, count } = this.#dropped;
+    const size = subject.length + headers.length + payload.length;
+    this.#dropped = { first: count === 0 ? seq : first, last: seq, count: count + 1, size };
+    return true;
+  }
+
+  #subjectAtMirror({ subject }: StoredMessage): Uint8Array {
+    if (this.selection.keepsSubjects) return subject;
+    const rewritten = this.selection.rewritten(Buffer.from(subject).toString());
+    return rewritten === null ? subject : Buffer.from(rewritten);
+  }
+}
+
+export function borderOf(message: StoredMessage, hasher: Hasher): Border {
+  const { seq, timestamp, subject, headers, payload } = digestParts(message, hasher);
+  const text = [timestamp, subject, headers, payload].map(String).join(' ');
+  return { seq, digest: digestText(hasher.hash64(Buffer.from(text))) };
+}

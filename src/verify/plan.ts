@@ -1,0 +1,56 @@
+/** What a verification would ask for, and what it takes to be allowed to. */
+import { openSides, type SidesGiven } from './sides.js';
+import type { Depth } from './result.js';
+import { SAMPLE_LENGTH, SAMPLE_RANGES, SPOT_READS } from './sampling.js';
+
+/** Lines. It asks for both descriptions and nothing else. Errors: usage. */
+export async function dryRun(
+  given: SidesGiven & { readonly depth: Depth; readonly bytesPerSecond: number | null },
+): Promise<string[]> {
+  const { sides, facts } = await openSides(given);
+  await using _ = sides;
+  const { origin, mirror } = facts;
+  const [from, to] = [sides.origin.access, sides.mirror.access].map(
+    ({ settings }) => settings.apiPrefix,
+  );
+  const always = [
+    `4 x ${to}.STREAM.INFO.${mirror.name}`,
+    `4 x ${from}.STREAM.INFO.${origin.name}`,
+    `1 x ${from}.CONSUMER.CREATE and DELETE.${origin.name}, to see what is pending`,
+  ];
+  if (given.depth === 'full') {
+    const bytes = origin.state.bytes + mirror.state.bytes;
+    const rate = given.bytesPerSecond;
+    const time = rate === null ? '' : `, ${Math.ceil(bytes / 2 / rate)} s at that rate`;
+    return [
+      ...always,
+      `1 x ${from}.CONSUMER.CREATE and DELETE.${origin.name}, to read it`,
+      `1 x ${to}.CONSUMER.CREATE and DELETE.${mirror.name}, to read it`,
+      `about ${bytes} bytes to be read of both together${time}`,
+    ];
+  }
+  const drawn = given.depth === 'state' ? SPOT_READS : SAMPLE_RANGES * SAMPLE_LENGTH;
+  const most = Math.min(drawn, Math.max(origin.state.last_seq, mirror.state.last_seq));
+  return [
+    ...always,
+    `${most} x ${from}.STREAM.MSG.GET.${origin.name}`,
+    `${most} x ${to}.STREAM.MSG.GET.${mirror.name}`,
+  ];
+}
+
+/** Lines: the least that a user of both streams needs. */
+export function permissions(
+  stream: string,
+  origin: string | null,
+  prefixes: { readonly mirror: string; readonly origin: string; readonly inbox: string },
+): string[] {
+  const of = (prefix: string, name: string): string[] => [
+    `${prefix}.STREAM.INFO.${name}`,
+    `${prefix}.STREAM.MSG.GET.${name}`,
+    `${prefix}.CONSUMER.CREATE.${name}.>`,
+    `${prefix}.CONSUMER.DELETE.${name}.*`,
+  ];
+  return [...of(prefixes.mirror, stream), ...of(prefixes.origin, origin ?? 'ORIGIN'), '$JS.FC.>']
+    .map((subject) => `publish   ${subject}`)
+    .concat(`subscribe ${prefixes.inbox}.>`);
+}

@@ -1,0 +1,125 @@
+/**
+ * Every difference is read again from the leaders of both streams before it is reported: a follower
+ * may have been behind, a message may have come or gone while the other side was read.
+ */
+import type { Hasher } from '../base/hasher.js';
+import { openReader } from '../nats/stream-reader.js';
+import type { SeqRange, StoredMessage } from '../stream/types.js';
+import { countOf, setOf } from '../verdict/ranges.js';
+import { pendingOnSubjects } from './backlog.js';
+import { MirrorComparison } from './comparison.js';
+import { merge, type MergeSink } from './merge.js';
+import type { Facts, Sides } from './sides.js';
+import { readSingly, type SingleLoad } from './single-reads.js';
+
+export interface RecheckOptions {
+  readonly sides: Sides;
+  /** As they are now. */
+  readonly facts: Facts;
+  readonly hasher: Hasher;
+  readonly now: () => bigint;
+  readonly bytesPerSecond: number | null;
+  readonly load: SingleLoad;
+  readonly pause: () => boolean;
+}
+
+/** Above this, both are read once more from end to end instead of one by one. */
+const SINGLY_MAX = 20_000;
+/** Subjects that are asked for what came later on them. */
+const SUBJECTS_MAX = 2_000;
+
+/** What is still there of differences at these sequences. Errors: timeout, originRefused. */
+export async function recheck(
+  options: RecheckOptions,
+  ranges: readonly SeqRange[],
+): Promise<MirrorComparison> {
+  const { facts, sides, hasher, now, bytesPerSecond, load, pause } = options;
+  const missing = new Map<number, string>();
+  const comparison = new MirrorComparison({
+    ...{ ...facts, hasher, now, isWhole: false },
+    onMissing: ({ seq, subject }) => {
+      if (missing.size < SUBJECTS_MAX) missing.set(seq, Buffer.from(subject).toString());
+    },
+  });
+  if (countOf(ranges) <= SINGLY_MAX) {
+    const { selection } = comparison;
+    const origin = { api: sides.origin.access.api, stream: sides.origin.stream };
+    const mirror = { api: sides.mirror.access.api, stream: sides.mirror.stream };
+    const reads = { origin, mirror, selection, bytesPerSecond, pause };
+    await readSingly(reads, ranges, comparison, load);
+  } else await mergeAgain(options, ranges, comparison);
+  comparison.settle();
+  await excuseByLaterOnes(options, missing, comparison);
+  return comparison;
+}
+
+async function mergeAgain(
+  { sides, facts, bytesPerSecond, load, pause }: RecheckOptions,
+  ranges: readonly SeqRange[],
+  comparison: MirrorComparison,
+): Promise<void> {
+  const bounds = { from: ranges[0]!.first, to: ranges.at(-1)!.last, bytesPerSecond };
+  const { subjects } = comparison.selection;
+  const byRequests = facts.origin.retention !== 'limits';
+  await using origin = closing(
+    await openReader(sides.origin.access, {
+      ...{ stream: sides.origin.stream, ...bounds, subjects, byRequests },
+      replica: byRequests ? null : facts.origin.leader,
+    }),
+  );
+  await using mirror = closing(
+    await openReader(sides.mirror.access, {
+      ...{ stream: sides.mirror.stream, ...bounds, replica: facts.mirror.leader },
+    }),
+  );
+  await merge(origin.reader, [mirror.reader], within(ranges, comparison), pause);
+  for (const { reader } of [origin, mirror]) {
+    load.messages += reader.load.messages;
+    load.bytes += reader.load.bytes;
+  }
+}
+
+/** Tells what lies in the ranges, and nothing else. */
+function within(ranges: readonly SeqRange[], sink: MergeSink): MergeSink {
+  const set = setOf(ranges);
+  const isIn = ({ seq }: StoredMessage): boolean => set.has(seq);
+  return {
+    wantsAlike: false,
+    alike: () => undefined,
+    missing: (copy, message) => {
+      if (isIn(message)) sink.missing(copy, message);
+    },
+    extra: (copy, message) => {
+      if (isIn(message)) sink.extra(copy, message);
+    },
+    unlike: (copy, reference, message) => {
+      if (isIn(message)) sink.unlike(copy, reference, message);
+    },
+    passed: (seq) => {
+      sink.passed(seq);
+    },
+    border: () => undefined,
+  };
+}
+
+/** A limit on messages of one subject drops the older ones: as many later ones have to be there. */
+async function excuseByLaterOnes(
+  { sides, facts }: RecheckOptions,
+  missing: ReadonlyMap<number, string>,
+  comparison: MirrorComparison,
+): Promise<void> {
+  const { maxPerSubject } = facts.mirror;
+  if (maxPerSubject <= 0) return;
+  const { access, stream } = sides.mirror;
+  for (const [seq, subject] of missing) {
+    const rewritten = comparison.selection.rewritten(subject) ?? subject;
+    const later = await pendingOnSubjects(access.api, stream, seq + 1, [rewritten]);
+    if (later >= maxPerSubject) comparison.excuse(seq, 'trimmed');
+  }
+}
+
+function closing<Reader extends { close(): Promise<void> }>(
+  reader: Reader,
+): AsyncDisposable & { readonly reader: Reader } {
+  return { reader, [Symbol.asyncDispose]: () => reader.close() };
+}

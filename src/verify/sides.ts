@@ -1,0 +1,139 @@
+/**
+ * The mirror and its origin, found from one name, and refused at once where there is nothing to
+ * compare. The mirror is looked at first: an origin only grows, so its last is then at or above.
+ */
+import { LockstepError, toErrorData } from '../base/errors.js';
+import { JetStreamAccess } from '../nats/access.js';
+import { API_ERROR, apiErrorOf, isNotEnabled, type JetStreamApi } from '../nats/api.js';
+import type { Settings } from '../nats/settings.js';
+import { nearest } from '../scenario/words.js';
+import { streamFacts, type StreamFacts } from './stream-facts.js';
+
+export interface Side {
+  readonly access: JetStreamAccess;
+  readonly stream: string;
+}
+
+export interface Sides extends AsyncDisposable {
+  readonly origin: Side;
+  readonly mirror: Side;
+}
+
+export interface SidesGiven {
+  readonly stream: string;
+  readonly settings: Settings;
+  /** The origin's name, when it is told. */
+  readonly origin: string | null;
+  /** How to reach the origin, when it is told. */
+  readonly originSettings: Settings | null;
+}
+
+export interface Facts {
+  readonly mirror: StreamFacts;
+  readonly origin: StreamFacts;
+}
+
+/** Up to how many deletes are asked for by number: 200,000 did not fit a message. */
+const DELETED_DETAILS_MAX = 50_000;
+
+/** Errors: usage, one line. */
+export async function openSides(given: SidesGiven): Promise<{ sides: Sides; facts: Facts }> {
+  const opened: JetStreamAccess[] = [];
+  try {
+    const access = await JetStreamAccess.open(given.settings);
+    opened.push(access);
+    const mirror = await described(access.api, given.stream);
+    const name = originName(mirror, given.origin);
+    const through = await originAccess(access, mirror, given, opened);
+    const origin = await originFacts(through.api, name, mirror);
+    const sides = {
+      mirror: { access, stream: given.stream },
+      origin: { access: through, stream: name },
+      [Symbol.asyncDispose]: () => closeAll(opened),
+    };
+    return { sides, facts: { mirror, origin } };
+  } catch (error) {
+    await closeAll(opened);
+    const { code, message } = toErrorData(error);
+    throw code === 'originRefused' ? new LockstepError('usage', message) : error;
+  }
+}
+
+/** Both as they are now. Errors: timeout, originRefused. */
+export async function readFacts({ mirror, origin }: Sides, deleted = false): Promise<Facts> {
+  const ofMirror = await factsOf(mirror.access.api, mirror.stream, deleted);
+  return { mirror: ofMirror, origin: await factsOf(origin.access.api, origin.stream, deleted) };
+}
+
+async function factsOf(api: JetStreamApi, stream: string, deleted: boolean): Promise<StreamFacts> {
+  const facts = streamFacts(await api.streamInfo(stream));
+  const { num_deleted } = facts.state;
+  if (!deleted || num_deleted > DELETED_DETAILS_MAX) return facts;
+  if (num_deleted === 0) return { ...facts, deleted: [] };
+  return streamFacts(await api.streamInfo(stream, true));
+}
+
+/** Errors: usage and what the server said. */
+async function described(api: JetStreamApi, stream: string): Promise<StreamFacts> {
+  try {
+    return await factsOf(api, stream, false);
+  } catch (error) {
+    if (isNotEnabled(error)) {
+      const text = 'JetStream is not enabled on this server, account or domain';
+      throw new LockstepError('usage', text);
+    }
+    if (apiErrorOf(error) !== API_ERROR.streamNotFound) throw error;
+    const names = await api.streamNames().catch(() => []);
+    throw new LockstepError('usage', `stream ${stream} not found${nearest(stream, names)}`);
+  }
+}
+
+function originName({ name, mirror, hasSources }: StreamFacts, given: string | null): string {
+  if (mirror !== null) {
+    if (given === null || given === mirror.name) return mirror.name;
+    const text = `--origin: ${name} is a mirror of ${mirror.name}, not of ${given}`;
+    throw new LockstepError('usage', text);
+  }
+  if (hasSources) {
+    const text = `${name} is not a mirror (it has sources); verify compares mirrors only`;
+    throw new LockstepError('usage', text);
+  }
+  if (given !== null) return given;
+  const text = `${name} is not a mirror: name what it was a mirror of with --origin`;
+  throw new LockstepError('usage', text);
+}
+
+async function originAccess(
+  access: JetStreamAccess,
+  { mirror }: StreamFacts,
+  { originSettings }: SidesGiven,
+  opened: JetStreamAccess[],
+): Promise<JetStreamAccess> {
+  if (originSettings === null) {
+    const prefix = mirror?.externalApi ?? null;
+    return prefix === null ? access : access.through(prefix);
+  }
+  const other = await JetStreamAccess.open(originSettings);
+  opened.push(other);
+  return other;
+}
+
+async function originFacts(
+  api: JetStreamApi,
+  name: string,
+  { mirror }: StreamFacts,
+): Promise<StreamFacts> {
+  try {
+    return await factsOf(api, name, false);
+  } catch (error) {
+    const isAbsent = apiErrorOf(error) === API_ERROR.streamNotFound;
+    if (!isAbsent && !isNotEnabled(error)) throw error;
+    const where = mirror?.externalApi ?? '$JS.API';
+    const text = `origin ${name} not found through ${where}: give --origin-context`;
+    throw new LockstepError('usage', text);
+  }
+}
+
+async function closeAll(opened: readonly JetStreamAccess[]): Promise<void> {
+  await Promise.all(opened.map((access) => access[Symbol.asyncDispose]()));
+}
