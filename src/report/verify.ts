@@ -36,7 +36,7 @@ export function renderVerify(report: VerifyReport): string {
     ...section('different', differences.map(differenceText)),
     ...section('explained', explained.map(foundText)),
     ...notes.map((note) => `note    ${printable(note)}`),
-    `load    ${counted(load.msgs, 'message')}, ${sizeText(load.bytes)}, ${counted(load.api_calls, 'request')}`,
+    loadText(load),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -79,6 +79,11 @@ function sideCells({ name, created, state }: SideReport): string[] {
     `${grouped(num_deleted)} deleted`,
     `created ${created.slice(0, 19)}Z`,
   ];
+}
+
+function loadText({ msgs, bytes, api_calls }: VerifyReport['load']): string {
+  const read = `${counted(msgs, 'message')}, ${sizeText(bytes)}`;
+  return `load    ${read}, ${counted(api_calls, 'request')}`;
 }
 
 function backlogText({ status, messages, watchedMs }: BacklogReport): string {

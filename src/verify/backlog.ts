@@ -1,6 +1,6 @@
 /**
  * What the origin would still deliver to its mirror. The mirror's own lag is no answer: it is 0 for
- * an origin that was made anew, for a sealed mirror, for a gap at the tail. So a consumer of ours is
+ * an origin that was made anew, a sealed mirror, a gap at the tail. So a consumer of ours is
  * made where the mirror's next one would begin, and its answer says how much is pending.
  */
 import { randomUUID } from 'node:crypto';
@@ -53,7 +53,7 @@ async function pendingFrom(
   }
 }
 
-/** Messages of these subjects at or above a sequence; empty: of all. Errors: timeout, originRefused. */
+/** Messages of these subjects (empty: of all) at or above a sequence. Errors: as above. */
 export async function pendingOnSubjects(
   api: JetStreamApi,
   stream: string,
@@ -110,7 +110,11 @@ function statusOf(
   mirror: StreamFacts,
 ): BacklogStatus {
   const { pending, originLast, mirrorLast } = second ?? first;
-  if (pending === 0) return originLast > mirrorLast ? 'tail gap' : 'caught up';
+  if (pending === 0) {
+    // Behind a filter nobody knows whether a gap lies there or what the mirror does not take.
+    const { isAll } = new Selection(mirror.mirror?.transforms ?? []);
+    return isAll && originLast > mirrorLast ? 'tail gap' : 'caught up';
+  }
   if (mirror.isSealed) return 'stopped: sealed';
   if (second === null) return 'pending';
   if (mirrorLast === first.mirrorLast) return 'stopped';

@@ -23,9 +23,12 @@ export function claimOf(reading: Reading): string {
   const drawn = sample?.drawn ?? null;
   if (drawn === null) return `sequences ${from} to ${to} were asked of both leaders, one by one`;
   const part = `${PERCENT.format(drawn.seenPart * 100)} %`;
-  const what = drawn.length === 1 ? 'sequences' : `ranges of ${drawn.length} sequences`;
-  const short = drawn.length === 1 ? 'sequences' : 'ranges';
-  return `${drawn.ranges} ${what} drawn: a loss that touches ${part} of ${short} is seen with p = 0.95`;
+  const [what, those] =
+    drawn.length === 1
+      ? ['sequences', 'sequences']
+      : [`ranges of ${drawn.length} sequences`, 'ranges'];
+  const seen = `a loss that touches ${part} of ${those} is seen with p = 0.95`;
+  return `${drawn.ranges} ${what} drawn: ${seen}`;
 }
 
 function wholeClaim({ from, to, resumedAt, servers }: Reading): string {
@@ -33,10 +36,8 @@ function wholeClaim({ from, to, resumedAt, servers }: Reading): string {
   const whose =
     origin === null && mirror === null
       ? ''
-      : `, the origin as ${origin ?? 'its leader'} holds it, the mirror as ${mirror ?? 'its leader'} does`;
+      : ` (origin on ${origin ?? 'its leader'}, mirror on ${mirror ?? 'its leader'})`;
   const before =
-    resumedAt === null
-      ? ''
-      : `; what lies below ${resumedAt} was read in an earlier run, not again`;
+    resumedAt === null ? '' : `; what lies below ${resumedAt} was read in an earlier run`;
   return `every message from ${from} to ${to} was read on both sides${whose}${before}`;
 }

@@ -84,17 +84,20 @@ export class MirrorComparison implements MergeSink {
     this.lastBorder = borderOf(message, this.#options.hasher);
   }
 
-  alike(_copy: number, message: StoredMessage): void {
+  alike(_copy: number, message: StoredMessage | null): void {
     this.compared++;
-    this.#later.there(message.subject);
+    if (message !== null) this.#later.there(message.subject);
   }
 
   missing(_copy: number, message: StoredMessage): void {
     const { seq } = message;
+    const subject = this.#subjectAtMirror(message);
+    // Whatever became of it: what came before it on its subject had to give way to it.
+    this.#later.there(subject);
     const excuse = this.#excuse(message);
     if (excuse !== null) this.explained.add(excuse, seq);
     else if (this.#wasDropped(message)) return;
-    else if (this.#later.gone(seq, this.#subjectAtMirror(message))) return;
+    else if (this.#later.gone(seq, subject)) return;
     else {
       this.#differs('missing', seq, []);
       this.#options.onMissing?.(message);

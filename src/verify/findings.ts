@@ -1,4 +1,4 @@
-/** What was found, as ranges of sequences by kind. A finding of ten million sequences is one range. */
+/** What was found, by kind. A finding of ten million sequences in a row is one range. */
 import { IntervalSet } from '../stream/intervals.js';
 import type { SeqRange } from '../stream/types.js';
 

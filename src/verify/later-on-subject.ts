@@ -1,7 +1,8 @@
 /**
  * `max_msgs_per_subject` on a mirror: a message is rightly gone once so many later ones came on its
- * subject. Told in order of sequence, this keeps what still waits for them, by a hash of the
- * subject: a message that is excused is forgotten. Upstream: filestore.go, enforceMsgPerSubjectLimit.
+ * subject, even if those are gone too. Told in order of sequence, this keeps what still waits for
+ * them, by a hash of the subject: a message that is excused is forgotten. Upstream: filestore.go,
+ * enforceMsgPerSubjectLimit.
  */
 import type { Hasher } from '../base/hasher.js';
 
@@ -40,7 +41,7 @@ export class LaterOnSubject {
     return true;
   }
 
-  /** The mirror has a message on that subject. */
+  /** There is, or was, a message on that subject. */
   there(subject: Uint8Array): void {
     if (this.#count === 0) return;
     const hash = this.#hasher.hash64(subject);

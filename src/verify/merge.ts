@@ -20,9 +20,10 @@ export interface MergeSink {
   extra(copy: number, message: StoredMessage): void;
   /** Both have it, and not every bit is the same: headers, subjects may still differ by rule. */
   unlike(copy: number, reference: StoredMessage, message: StoredMessage): void;
-  /** Whether `alike` is to be told of what is the same bit for bit. */
+  /** Whether `alike` is to be given the message, which costs. */
   readonly wantsAlike: boolean;
-  alike(copy: number, message: StoredMessage): void;
+  /** Both have it, bit for bit the same; null unless it is wanted. */
+  alike(copy: number, message: StoredMessage | null): void;
   /** All copies had it like the reference, or were told of one by one. */
   passed(seq: number): void;
   /** Now and then: the last message of the reference that was compared. */
@@ -116,6 +117,6 @@ function compareAt(seq: number, reference: Head, copies: readonly Head[], sink: 
       if (copy.seq === seq) sink.extra(at, messageAt(copy));
     } else if (copy.seq !== seq) sink.missing(at, messageAt(reference));
     else if (!sameRecord(reference, copy)) sink.unlike(at, messageAt(reference), messageAt(copy));
-    else if (sink.wantsAlike) sink.alike(at, messageAt(copy));
+    else sink.alike(at, sink.wantsAlike ? messageAt(copy) : null);
   }
 }

@@ -110,11 +110,17 @@ async function excuseByLaterOnes(
 ): Promise<void> {
   const { maxPerSubject } = facts.mirror;
   if (maxPerSubject <= 0) return;
-  const { access, stream } = sides.mirror;
+  const { origin, mirror } = sides;
   for (const [seq, subject] of missing) {
     const rewritten = comparison.selection.rewritten(subject) ?? subject;
-    const later = await pendingOnSubjects(access.api, stream, seq + 1, [rewritten]);
-    if (later >= maxPerSubject) comparison.excuse(seq, 'trimmed');
+    const atMirror = await pendingOnSubjects(mirror.access.api, mirror.stream, seq + 1, [
+      rewritten,
+    ]);
+    const isLimits = facts.origin.retention === 'limits';
+    const atOrigin = isLimits
+      ? await pendingOnSubjects(origin.access.api, origin.stream, seq + 1, [subject])
+      : 0;
+    if (Math.max(atMirror, atOrigin) >= maxPerSubject) comparison.excuse(seq, 'trimmed');
   }
 }
 

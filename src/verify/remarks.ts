@@ -1,4 +1,4 @@
-/** What the two configurations say before anything is read: what a reader of the report should know. */
+/** What the two configurations tell a reader of the report, whatever was read. */
 import { nanosecondsOf } from '../nats/api.js';
 import { Selection } from './selection.js';
 import type { Facts } from './sides.js';
