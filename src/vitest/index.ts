@@ -18,6 +18,7 @@ import { compared, groupOf, seeded, turnOf, whyNot } from './seeds.js';
 import { planSweep, sweepTest, type SweepOptions, type SweepScenario } from './sweep.js';
 
 export { expect };
+export type { ReceivedMessage, ReceivedOptions } from '../verdict/received.js';
 export type { Elected } from './findings.js';
 export type { SweepOptions, SweepScenario } from './sweep.js';
 

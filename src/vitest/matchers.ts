@@ -6,8 +6,11 @@
 import { expect, type MatcherResult } from 'vitest';
 import { Cluster } from '../kit/cluster.js';
 import { keepCluster } from './artifacts.js';
-import { printable } from '../report/text.js';
+import { loadHasher } from '../base/hasher.js';
+import { grouped, printable } from '../report/text.js';
 import type { PlayResult } from '../scenario/run.js';
+import { judgeReceived, type ReceivedMessage, type ReceivedOptions } from '../verdict/received.js';
+import type { LedgerReader } from '../verdict/types.js';
 import {
   brokenInvariants,
   electionFaults,
@@ -37,6 +40,14 @@ declare module 'vitest' {
     toRecoverWithin: (duration: string) => Judged<T>;
     /** Who was elected and how often; without anything, anybody. */
     toHaveElected: (expected?: Elected) => Judged<T>;
+    /**
+     * What was received is what was handed out: `{ seq | id, body }[]` against a cluster's ledger,
+     * or against what was published, each message once and in order.
+     */
+    toMatchLedger: (
+      ledger: LedgerReader | readonly ReceivedMessage[],
+      options?: ReceivedOptions,
+    ) => Promise<void>;
   }
 }
 
@@ -85,6 +96,23 @@ function told({ summary, reasons }: PlayResult, against: readonly string[]): str
   ];
 }
 
+async function toMatchLedger(
+  received: unknown,
+  ledger: LedgerReader | readonly ReceivedMessage[],
+  options?: ReceivedOptions,
+): Promise<Awaited<MatcherResult>> {
+  if (!Array.isArray(received)) {
+    throw new TypeError('toMatchLedger takes what was received, as a list of { seq | id, body }');
+  }
+  const messages = received as readonly ReceivedMessage[];
+  const { counts, named } = await judgeReceived(messages, ledger, await loadHasher(), options);
+  const told = Object.entries(counts).map(([kind, count]) => `${grouped(count)} ${kind}`);
+  const pass = named.length === 0;
+  const lines = named.map((line) => `  ${printable(line)}`);
+  const head = `toMatchLedger: ${pass ? 'it does' : 'failed'}: ${told.join(', ')}`;
+  return { pass, message: () => [head, ...lines].join('\n') };
+}
+
 function isResult(received: unknown): received is PlayResult {
   const known: readonly (keyof PlayResult)[] = ['summary', 'reasons', 'differences', 'timeline'];
   return typeof received === 'object' && received !== null && known.every((key) => key in received);
@@ -97,4 +125,5 @@ expect.extend({
   toMirrorExactly: matcher('toMirrorExactly', mirrorFaults),
   toRecoverWithin: matcher('toRecoverWithin', lateRecoveries),
   toHaveElected: matcher('toHaveElected', electionFaults),
+  toMatchLedger,
 });
