@@ -16,6 +16,7 @@ const run = promisify(execFile);
 const EXAMPLE = 'mid-skip.test.ts';
 /** Examples that the README shows, each behind a link to it. */
 const SHOWN = [EXAMPLE, 'refused-skips.test.ts'];
+const EXAMPLES = [...SHOWN, 'drawn-scenarios.test.ts'];
 
 interface Report {
   readonly success: boolean;
@@ -35,7 +36,11 @@ beforeEach(() => {
   dir = mkdtempSync(join('dist', 'example-'));
   mkdirSync(join(dir, 'node_modules'));
   symlinkSync(resolve('.'), join(dir, 'node_modules', 'lockstep'));
-  copyFileSync(join('examples', EXAMPLE), join(dir, EXAMPLE));
+  // Packages that a user of the examples has installed beside it.
+  for (const name of ['vitest', 'fast-check']) {
+    symlinkSync(resolve('node_modules', name), join(dir, 'node_modules', name));
+  }
+  for (const name of EXAMPLES) copyFileSync(join('examples', name), join(dir, name));
   // Else the configuration of this tree would be found.
   writeFileSync(join(dir, 'vitest.config.js'), 'export default {};');
 });
@@ -44,10 +49,13 @@ afterEach(() => {
 });
 
 /** Runs the example as its user would. */
-async function play(environment: Readonly<Record<string, string>>): Promise<Report> {
+async function play(
+  environment: Readonly<Record<string, string>>,
+  names: readonly string[] = [EXAMPLE],
+): Promise<Report> {
   const vitest = resolve('node_modules/vitest/vitest.mjs');
   const { VITEST: _, VITEST_MODE: __, ...outer } = process.env;
-  const call = run(process.execPath, [vitest, 'run', '--root', dir, '--reporter=json'], {
+  const call = run(process.execPath, [vitest, 'run', ...names, '--root', dir, '--reporter=json'], {
     env: { ...outer, ...environment },
   });
   const { stdout } = await call.catch((error: unknown) => error as { stdout: string });
@@ -68,6 +76,17 @@ describe('examples', () => {
     expect(assertionResults.map(({ title, status }) => [title, status])).toEqual([
       ['a step-down in the middle of a skip loses nothing', 'passed'],
     ]);
+  });
+
+  it('all others run and pass', async () => {
+    const { success, testResults } = await play({}, EXAMPLES.slice(1));
+    expect(testResults.flatMap((file) => file.assertionResults).map(({ title }) => title)).toEqual(
+      expect.arrayContaining([
+        '3, range: what is refused is taken back',
+        'whatever is drawn: every election has a term of its own',
+      ]),
+    );
+    expect(success).toBe(true);
   });
 
   it('says in one line what is wrong with the environment', async () => {

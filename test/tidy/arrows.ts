@@ -31,6 +31,7 @@ const ARROWS: Readonly<Record<string, Arrows>> = {
   verify: { value: [...DRIVEN, 'nats', 'report'], type: [] },
   kit: { value: ALL, type: [] },
   vitest: { value: LIBRARY, type: [] },
+  'fast-check': { value: LIBRARY, type: [] },
   cli: { value: LIBRARY, type: [] },
   'index.ts': { value: LIBRARY, type: [] },
   workers: { value: [...DRIVEN, 'threads', 'sim', 'nats'], type: [] },
@@ -41,6 +42,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   nats: 'nats',
   vitest: 'vitest',
   commander: 'cli',
+  'fast-check': 'fast-check',
 };
 
 /** Imports of src and workers that no arrow allows. */
