@@ -8,7 +8,7 @@ const DRIVEN = ['threads', 'cli', 'nats', 'conformance', 'vitest', 'examples'].m
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
-const SERVERS = 'test/nats-driver/**/*.test.ts';
+const SERVERS = ['nats-driver', 'servers'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
@@ -17,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['test/**/*.test.ts'],
-          exclude: [...DRIVEN, SERVERS],
+          exclude: [...DRIVEN, ...SERVERS],
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -34,7 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'servers',
-          include: [SERVERS],
+          include: SERVERS,
           fileParallelism: false,
           testTimeout: 300_000,
           sequence: { groupOrder: 2 },

@@ -7,6 +7,7 @@ import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { loadHasher, type Hasher } from '../base/hasher.js';
 import { parseCount, parsePositiveDuration, parseSize } from '../base/units.js';
 import { resolveSettings, type Settings } from '../nats/settings.js';
+import { formatReplicas } from '../report/replica-formats.js';
 import {
   formatVerify,
   nagiosExit,
@@ -18,7 +19,8 @@ import { isStreamName } from '../scenario/subjects.js';
 import { dryRun, permissions } from '../verify/plan.js';
 import { exitOf, type Depth } from '../verify/result.js';
 import { parseToken, type ResumeToken } from '../verify/resume.js';
-import { verifyMirror, type VerifyOutcome, type VerifyRequest } from '../verify/verify.js';
+import { dryRunReplicas, verifyReplicas } from '../verify/verify-replicas.js';
+import { verifyMirror, type VerifyRequest, type VerifyTools } from '../verify/verify.js';
 import { addConnectionFlags, connectionOf, type ConnectionFlags } from './connection-flags.js';
 import { VerifyProgressLine } from './verify-progress.js';
 
@@ -26,6 +28,7 @@ interface VerifyFlags extends ConnectionFlags {
   readonly origin?: string;
   readonly originContext?: string;
   readonly depth: Depth;
+  readonly replicas?: boolean;
   readonly from?: string;
   readonly to?: string;
   readonly rate: string;
@@ -52,6 +55,7 @@ export function addVerifyCommand(program: Command): void {
         .choices(['state', 'sample', 'full'])
         .default('state'),
     )
+    .option('--replicas', 'read each replica and compare them; of any replicated stream')
     .option('--from <seq>', 'the first sequence to compare')
     .option('--to <seq>', "the last one; default: the mirror's last")
     .option('--rate <size>', 'a second, of each side; 0 for no limit', '10MiB')
@@ -70,6 +74,7 @@ export function addVerifyCommand(program: Command): void {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(async (stream: string, flags: VerifyFlags) => {
+      if (flags.replicas === true) refuseBeside(flags, command.getOptionValueSource('depth'));
       process.exitCode = await runVerify(stream, flags);
     });
 }
@@ -77,7 +82,9 @@ export function addVerifyCommand(program: Command): void {
 async function runVerify(stream: string, flags: VerifyFlags): Promise<number> {
   const request = requestOf(stream, flags);
   if (flags.permissions === true) return say(permissionLines(request));
-  if (flags.dryRun === true) return say(await dryRun(request));
+  if (flags.dryRun === true) {
+    return say(await (flags.replicas === true ? dryRunReplicas(request) : dryRun(request)));
+  }
   const hasher = await loadHasher();
   const everyMs = flags.watch === undefined ? null : parsePositiveDuration('--watch', flags.watch);
   const abort = new AbortController();
@@ -107,7 +114,8 @@ async function once(
   signal: AbortSignal,
 ): Promise<number> {
   const { format, strict = false } = flags;
-  const outcome = await judged(request, hasher, signal);
+  if (flags.replicas === true) return await onceReplicas(request, flags, hasher, signal);
+  const outcome = await judged((tools) => verifyMirror(request, tools), hasher, signal);
   if (outcome === null) return format === 'nagios' ? 3 : EXIT_INCONCLUSIVE;
   const { report, token } = outcome;
   process.stdout.write(formatVerify(report, format, strict));
@@ -115,15 +123,28 @@ async function once(
   return format === 'nagios' ? nagiosExit(report, strict) : exitOf(report, strict);
 }
 
-/** Null: nobody answered, which is said. */
-async function judged(
+async function onceReplicas(
   request: VerifyRequest,
+  flags: VerifyFlags,
   hasher: Hasher,
   signal: AbortSignal,
-): Promise<VerifyOutcome | null> {
+): Promise<number> {
+  const { format, strict = false } = flags;
+  const outcome = await judged((tools) => verifyReplicas(request, tools), hasher, signal);
+  if (outcome === null) return format === 'nagios' ? 3 : EXIT_INCONCLUSIVE;
+  process.stdout.write(formatReplicas(outcome, format, strict));
+  return format === 'nagios' ? nagiosExit(outcome, strict) : exitOf(outcome, strict);
+}
+
+/** Null: nobody answered, which is said. */
+async function judged<Outcome>(
+  verify: (tools: VerifyTools) => Promise<Outcome>,
+  hasher: Hasher,
+  signal: AbortSignal,
+): Promise<Outcome | null> {
   using progress = new VerifyProgressLine(process.stderr);
   try {
-    return await verifyMirror(request, {
+    return await verify({
       ...{ hasher, signal, clock: Date.now, seed: randomInt(2 ** 32) },
       progress: (now) => {
         progress.tell(now);
@@ -164,6 +185,17 @@ function permissionLines({ stream, origin, settings, originSettings }: VerifyReq
     origin: (originSettings ?? settings).apiPrefix,
     inbox: settings.inboxPrefix ?? '_INBOX',
   });
+}
+
+/** Errors: usage, naming the flag. */
+function refuseBeside({ depth, resume }: VerifyFlags, depthSource: string | undefined): void {
+  if (depthSource === 'cli' && depth !== 'full') {
+    const text = `--depth: ${depth} does not go with --replicas, which reads everything`;
+    throw new LockstepError('usage', text);
+  }
+  if (resume === undefined) return;
+  const text = '--resume: does not go with --replicas; --from goes on where it ended';
+  throw new LockstepError('usage', text);
 }
 
 /** Errors: usage, naming the flag. */

@@ -54,6 +54,8 @@ const INACTIVE_MS = 30_000;
 const SILENCE_MS = 3_000;
 /** In a row without a message, before the reader gives up. */
 const CONSUMERS_MAX = 5;
+/** Consumers that were placed on another server and made again without a pause. */
+const MISPLACED_AT_ONCE = 12;
 const CLOSE_MS = 2_000;
 
 /** Errors: as those of `next`. */
@@ -135,10 +137,12 @@ class ConsumerReader implements StreamReader {
   async open(): Promise<void> {
     const until = performance.now() + this.#patienceMs;
     if (this.#fruitless++ === CONSUMERS_MAX) throw this.#silent();
-    for (;;) {
+    for (let misplaced = 0; ;) {
       try {
         if (await this.#create()) return;
         if (performance.now() > until) throw this.#misplaced();
+        // Chance has had its turns: a server that is down gets none, however often it is tried.
+        if (++misplaced > MISPLACED_AT_ONCE) await sleep(RETRY_MS);
       } catch (error) {
         if (!isTransient(error) || performance.now() > until) throw error;
         await sleep(RETRY_MS);

@@ -48,3 +48,9 @@ export function table(rows: readonly (readonly string[])[], right: ReadonlySet<n
 export function quoted(word: string): string {
   return /^[\w./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+/** `n1`, `n1 and n2`, `n1, n2 and n3`. */
+export function listed(words: readonly string[]): string {
+  if (words.length < 2) return words.join('');
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;
+}

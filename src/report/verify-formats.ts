@@ -7,7 +7,7 @@ export type VerifyFormat = (typeof VERIFY_FORMATS)[number];
 
 /** Ranges of one kind that JSON shows; the count is of all. */
 const RANGES_MAX = 1_000;
-const NAGIOS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
+export const NAGIOS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
 
 export function formatVerify(report: VerifyReport, format: VerifyFormat, strict: boolean): string {
   switch (format) {
@@ -23,7 +23,10 @@ export function formatVerify(report: VerifyReport, format: VerifyFormat, strict:
 }
 
 /** Nagios' own codes: 0 fine, 1 warning, 2 critical, 3 unknown. */
-export function nagiosExit({ result }: VerifyReport, strict: boolean): 0 | 1 | 2 | 3 {
+export function nagiosExit(
+  { result }: Pick<VerifyReport, 'result'>,
+  strict: boolean,
+): 0 | 1 | 2 | 3 {
   switch (result) {
     case 'identical':
     case 'no difference seen':
@@ -40,7 +43,7 @@ export function nagiosExit({ result }: VerifyReport, strict: boolean): 0 | 1 | 2
 }
 
 /** Each range as `{kind, first, last, count}`; of kinds that are only counted, one around all. */
-function jsonOf(report: VerifyReport): object {
+export function jsonOf(report: VerifyReport): object {
   return {
     ...report,
     explained: report.explained.flatMap(rangesOf),
@@ -89,16 +92,21 @@ function prometheus(report: VerifyReport): string {
       : [[`backlog_messages{${labels}}`, backlog.messages] satisfies [string, number]]),
     ...found,
   ];
+  return metrics('lockstep_verify_', rows);
+}
+
+/** Gauges; rows of one name follow each other. */
+export function metrics(prefix: string, rows: readonly (readonly [string, number])[]): string {
   const lines: string[] = [];
   for (const [metric, value] of rows) {
-    const name = `lockstep_verify_${metric.slice(0, metric.indexOf('{'))}`;
+    const name = `${prefix}${metric.slice(0, metric.indexOf('{'))}`;
     const type = `# TYPE ${name} gauge`;
     if (!lines.includes(type)) lines.push(type);
-    lines.push(`lockstep_verify_${metric} ${value}`);
+    lines.push(`${prefix}${metric} ${value}`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function escaped(label: string): string {
+export function escaped(label: string): string {
   return label.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

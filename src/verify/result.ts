@@ -73,7 +73,7 @@ export interface VerifyReport {
   readonly load: { readonly msgs: number; readonly bytes: number; readonly api_calls: number };
 }
 
-export function exitOf({ result }: VerifyReport, strict: boolean): number {
+export function exitOf({ result }: Pick<VerifyReport, 'result'>, strict: boolean): number {
   switch (result) {
     case 'identical':
     case 'no difference seen':

@@ -74,7 +74,7 @@ async function factsOf(api: JetStreamApi, stream: string, deleted: boolean): Pro
 }
 
 /** Errors: usage and what the server said. */
-async function described(api: JetStreamApi, stream: string): Promise<StreamFacts> {
+export async function described(api: JetStreamApi, stream: string): Promise<StreamFacts> {
   try {
     return await factsOf(api, stream, false);
   } catch (error) {
@@ -95,11 +95,15 @@ function originName({ name, mirror, hasSources }: StreamFacts, given: string | n
     throw new LockstepError('usage', text);
   }
   if (hasSources) {
-    const text = `${name} is not a mirror (it has sources); verify compares mirrors only`;
+    const text =
+      `${name} is not a mirror (it has sources); verify compares mirrors only, and the replicas ` +
+      'of any stream with --replicas';
     throw new LockstepError('usage', text);
   }
   if (given !== null) return given;
-  const text = `${name} is not a mirror: name what it was a mirror of with --origin`;
+  const text =
+    `${name} is not a mirror: compare its replicas with --replicas, or name what it was a mirror ` +
+    'of with --origin';
   throw new LockstepError('usage', text);
 }
 

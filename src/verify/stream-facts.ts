@@ -147,11 +147,11 @@ function serversOf(leader: string, replicas: unknown): string[] {
   return leader === '' ? others : [leader, ...others];
 }
 
-function objectOf(value: unknown): Json {
+export function objectOf(value: unknown): Json {
   return typeof value === 'object' && value !== null ? (value as Json) : {};
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

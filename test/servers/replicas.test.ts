@@ -1,0 +1,144 @@
+/** The replicas of a stream on real servers: alike, and with one bit flipped on one of them. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { JetStreamAccess } from '../../src/nats/access.js';
+import { NatsCluster } from '../../src/nats/cluster.js';
+import { findServer, type NatsServer } from '../../src/nats/server.js';
+import { resolveSettings } from '../../src/nats/settings.js';
+import { ServerReplicas } from '../../src/verify/replica-access.js';
+import type { ReplicasReport } from '../../src/verify/replica-report.js';
+import { compareReplicas, type ReplicasRequest } from '../../src/verify/replicas.js';
+import { Client, onServer } from '../nats/stage.js';
+
+const MESSAGES = 2_000;
+const payloadOf = (seq: number): string => `order ${seq} of many `.repeat(10);
+
+/** Flips one bit of a message in the file that this server keeps it in. */
+function flipBit(server: NatsServer, text: string): void {
+  for (const entry of readdirSync(server.storeDir, { recursive: true, withFileTypes: true })) {
+    if (!entry.name.endsWith('.blk') || !entry.parentPath.endsWith(join('ORDERS', 'msgs')))
+      continue;
+    const path = join(entry.parentPath, entry.name);
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf(text);
+    if (at < 0) continue;
+    bytes[at] = bytes[at]! ^ 1;
+    writeFileSync(path, bytes);
+    return;
+  }
+  throw new Error(`${server.name} keeps no message "${text}"`);
+}
+
+onServer('replicas: three servers', () => {
+  let cluster: NatsCluster;
+  let client: Client;
+  let access: JetStreamAccess;
+
+  beforeAll(async () => {
+    cluster = await NatsCluster.start({ servers: 3, binary: findServer(process.env)! });
+    // Not the one that a test ends.
+    client = await Client.connect(cluster.server('n1'));
+    const settings = resolveSettings({ servers: [cluster.server('n1').url], timeoutMs: 2_000 }, {});
+    access = await JetStreamAccess.open(settings);
+    await client.addStream('ORDERS', { num_replicas: 3 });
+    const jetStream = client.connection.jetstream();
+    const published = Array.from({ length: MESSAGES }, (_, at) =>
+      jetStream.publish(`orders.${at % 5}`, payloadOf(at + 1), { timeout: 30_000 }),
+    );
+    await Promise.all(published);
+    await client.deleteMessages('ORDERS', 7, 8, 1_500);
+  }, 60_000);
+  afterAll(async () => {
+    await access[Symbol.asyncDispose]();
+    await client[Symbol.asyncDispose]();
+    await cluster[Symbol.asyncDispose]();
+  });
+
+  function compare(
+    given: Partial<ReplicasRequest> = {},
+    bytesPerSecond: number | null = null,
+    stream = 'ORDERS',
+  ): Promise<ReplicasReport> {
+    const replicas = new ServerReplicas({ access, stream, bytesPerSecond, patienceMs: 8_000 });
+    return compareReplicas(replicas, { from: null, to: null, ...given });
+  }
+
+  it('alike: identical on three, none of ours left behind', async () => {
+    const report = await compare();
+    expect(report).toMatchObject({
+      ...{ result: 'identical', reason: null, up_to: MESSAGES, differences: [] },
+      coverage: { from: 1, to: MESSAGES, compared: MESSAGES - 3 },
+    });
+    expect(Object.values(report.replicas).map(({ messages }) => messages)).toEqual([
+      ...[MESSAGES - 3, MESSAGES - 3, MESSAGES - 3],
+    ]);
+    expect(await client.consumersOf('ORDERS')).toBe(0);
+  });
+
+  it('the leader steps down while they are read: identical', async () => {
+    let asked = 0;
+    const steps: Promise<boolean>[] = [];
+    const stepDown = (): Promise<boolean> =>
+      client.ask('STREAM.LEADER.STEPDOWN.ORDERS').then(
+        () => true,
+        () => false,
+      );
+    const progress = (): void => {
+      // Before the first messages, and between them.
+      if (asked++ < 3) steps.push(stepDown());
+    };
+    const report = await compare({ progress }, 200_000);
+    expect(await Promise.all(steps)).toContain(true);
+    expect(report).toMatchObject({ result: 'identical', coverage: { compared: MESSAGES - 3 } });
+  });
+
+  it('one bit flipped on one of them, every count as before: found, by name and sequence', async () => {
+    const server = cluster.server('n3');
+    // As an operator would: what is killed takes its messages from the log once more.
+    process.kill(server.pid!, 'SIGTERM');
+    await expect.poll(() => server.isUp, { timeout: 20_000 }).toBe(false);
+    flipBit(server, payloadOf(1_234));
+    await server.restart();
+    await cluster.ready();
+    const report = await compare();
+    const { state } = await client.ask('STREAM.INFO.ORDERS');
+    expect(state).toMatchObject({ messages: MESSAGES - 3, first_seq: 1, last_seq: MESSAGES });
+    const { differences, replicas } = report;
+    expect({ result: report.result, differences }).toEqual({
+      result: 'different',
+      differences: [
+        {
+          ...{ kind: 'missing', holding: [['n1', 'n2']], lacking: ['n3'], unread: [] },
+          ...{ first: 1_234, last: 1_234, count: 1 },
+          ranges: [{ first: 1_234, last: 1_234 }],
+        },
+      ],
+    });
+    expect(replicas['n3']).toMatchObject({ current: true, read: 'whole', reason: null });
+  });
+
+  it('a server is gone: the others are compared, and it is named', async () => {
+    await cluster.server('n3').kill();
+    expect(await compare()).toMatchObject({
+      ...{ result: 'inconclusive', differences: [] },
+      reason: expect.stringMatching(/^n3 was not read \(.+\)$/),
+      coverage: { claim: expect.stringMatching(/ among n1 and n2$/) },
+    });
+  });
+
+  it('a work queue, interest, one replica: refused', async () => {
+    await client.addStream('WORK', { retention: 'workqueue' });
+    await client.addStream('EVENTS', { retention: 'interest' });
+    await client.addStream('ALONE');
+    await expect(compare({}, null, 'WORK')).rejects.toMatchObject({
+      message: expect.stringContaining('WORK is a work queue'),
+    });
+    await expect(compare({}, null, 'EVENTS')).rejects.toMatchObject({
+      message: expect.stringContaining('EVENTS keeps messages by interest'),
+    });
+    await expect(compare({}, null, 'ALONE')).rejects.toMatchObject({
+      message: expect.stringMatching(/^ALONE has one replica \(on n[123]\)/),
+    });
+  });
+});
