@@ -36,7 +36,7 @@ const recreated: KnownCase = {
 };
 
 const grownPast: KnownCase = {
-  id: 'E5, grown past',
+  id: 'E5 grown past',
   title: 'the origin made anew, then grown past the old end: two lives in one mirror',
   stream: 'E5GM',
   known: everywhere({
@@ -98,7 +98,7 @@ const judgedAgain: KnownCase = {
 };
 
 const expectedAgain: KnownCase = {
-  id: 'A10, expected stream',
+  id: 'A10 expected stream',
   title: 'a message that its publisher wanted in the origin and nowhere else',
   stream: 'A10EM',
   known: {

@@ -33,7 +33,7 @@ const overtaken: KnownCase = {
 };
 
 const overtakenTwice: KnownCase = {
-  id: 'A3, two gaps',
+  id: 'A3 with two gaps',
   title: '500 messages, 100 to 109 and 300 deleted, then a mirror of three replicas',
   stream: 'A3WM',
   known: {
