@@ -84,7 +84,7 @@ describe('sim: faults: however they come', () => {
           expect(['installed', 'skipped', 'indeterminate', 'uncovered']).toContain(status);
           expect(reason === undefined).toBe(status === 'installed');
         }
-        for (const [at, each] of plan!.entries()) {
+        for (const [at, each] of plan.entries()) {
           const { installed, lasted } = course(run, each);
           const { status } = summary.faults[at]!;
           if (status === 'installed' || status === 'indeterminate') expect(installed).toBe(1);

@@ -1,0 +1,34 @@
+/** docs/faults.md and the README name every fault, and say what threads do with each. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { FAULT_KINDS } from '../../src/scenario/schema.js';
+import { MEMBER_KINDS } from '../../src/scenario/target.js';
+import type { FaultKind } from '../../src/scenario/types.js';
+import { threadsDriver } from '../../src/threads/driver.js';
+import { planOf } from './stage.js';
+
+const FAULTS = readFileSync('docs/faults.md', 'utf8');
+const rows = FAULTS.split('\n').flatMap((line) => {
+  const cells = line.split('|').map((cell) => cell.trim());
+  const kind = /^`(\w+)`$/.exec(cells[1] ?? '')?.[1];
+  return kind === undefined ? [] : [{ kind, cells }];
+});
+
+describe('docs: faults', () => {
+  it('the tables have a row for every kind and no other', () => {
+    expect(rows.map(({ kind }) => kind).sort()).toEqual([...FAULT_KINDS].sort());
+  });
+
+  it('the README names every kind', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    expect(FAULT_KINDS.filter((kind) => !readme.includes(`\`${kind}\``))).toEqual([]);
+  });
+
+  it.each(Object.keys(MEMBER_KINDS) as FaultKind[])('%s: on threads as the table says', (kind) => {
+    const cell = rows.find((row) => row.kind === kind)!.cells[5]!;
+    const factor = kind === 'clockRate' ? { factor: 2 } : {};
+    const plan = planOf({ faults: [{ [kind]: 'leader', at: '1s', ...factor }] });
+    const cannot = threadsDriver.cannot(plan.faults[0]!.action, plan);
+    expect(cannot === null ? cell.split(',')[0] : cannot).toBe(cannot === null ? 'yes' : cell);
+  });
+});
