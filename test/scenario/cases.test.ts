@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../src/scenario/parse.js';
+import { threadsDriver } from '../../src/threads/driver.js';
 
 const TABLE = readFileSync('docs/scenarios.md', 'utf8');
 const read = (path: string): string => readFileSync(path, 'utf8');
@@ -11,7 +12,7 @@ const rows = TABLE.split('\n').flatMap((line) => {
   const link = /^\[([\w-]+)\]\((.*)\)$/.exec(cells[3] ?? '');
   return link === null
     ? []
-    : [{ id: cells[1]!, upstream: cells[2]!, name: link[1]!, to: link[2]! }];
+    : [{ id: cells[1]!, upstream: cells[2]!, name: link[1]!, to: link[2]!, threads: cells[4]! }];
 });
 
 describe('scenario files: docs/scenarios.md', () => {
@@ -45,6 +46,14 @@ describe('scenario files: docs/scenarios.md', () => {
     ];
     const head = /^(?:#.*\n)+/.exec(text)![0].replaceAll('\n# ', ' ');
     expect(head).toContain(words.join(''));
+  });
+
+  it.each(rows)('$name: played on threads, or not, as the row says', ({ name, threads }) => {
+    const plan = parseScenario(read(`scenarios/${name}.yaml`), name, read);
+    const reasons = plan.faults.flatMap(({ action }) => threadsDriver.cannot(action, plan) ?? []);
+    const isOfJournals = reasons.every((reason) => reason === 'comes with the durable journal');
+    expect(isOfJournals).toBe(true);
+    expect(threads).toBe(reasons.length === 0 ? 'yes' : 'no: journal');
   });
 
   it('names tests that exist', () => {

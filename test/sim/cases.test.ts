@@ -13,6 +13,7 @@ type Way = {
 
 const ONE_REFUSED: Way = { skip: { batches: 1, refused: 1 }, mirror: { rollbacks: 1 } };
 const MESSAGE_REFUSED: Way = { skip: { batches: 1, refused: 0 }, mirror: { rollbacks: 1 } };
+const ONE_LEADER: Way = { leadership: { elections: 1, lastTerm: 1 } };
 const TWO_LEADERS: Way = { leadership: { elections: 2 } };
 
 /** What each file goes through under its own seed. */
@@ -41,12 +42,23 @@ const WAYS: Readonly<Record<string, Way>> = {
   'b1-flap-after-a-refusal': { mirror: { rollbacks: 1 }, ...TWO_LEADERS },
   'b2-flap-in-the-middle-of-a-skip': { skip: { sequences: 25_000, batches: 3 }, ...TWO_LEADERS },
   'b3-accepted-and-never-logged': TWO_LEADERS,
+  'b3-overrun-in-the-middle-of-a-skip': {
+    skip: { batches: 3, refused: 1 },
+    mirror: { openings: 2, rollbacks: 1 },
+    ...TWO_LEADERS,
+  },
   'b5-kill-with-unapplied-entries': TWO_LEADERS,
+  'b5-kill-in-the-no-op': { leadership: { elections: 3 }, mirror: { openings: 2 } },
   'b7-broken-disk': TWO_LEADERS,
+  'b7-failed-sync-and-return': TWO_LEADERS,
   'c1-entry-without-quorum': TWO_LEADERS,
+  'c1-killed-with-an-entry-of-its-own': TWO_LEADERS,
+  'c1-torn-tail': TWO_LEADERS,
   'c2-leaders-cut-off-in-turn': { leadership: { elections: 4 } },
+  'c2-each-with-an-entry-of-its-own': { leadership: { elections: 4 }, mirror: { openings: 4 } },
   'c4-late-and-repeated-appends': { skip: { sequences: 500, batches: 1 } },
   'd6-lagging-member-returns': TWO_LEADERS,
+  'd6-wiped-member': TWO_LEADERS,
   'd11-two-far-behind': { leadership: { elections: 1 } },
   'e1-backoff': { mirror: { openings: 2, retries: 3 } },
   'e2-late-answer': { mirror: { openings: 2, retries: 2 } },
@@ -58,6 +70,13 @@ const WAYS: Readonly<Record<string, Way>> = {
   'f8-quorum-lost-same-leader': { leadership: { elections: 1 }, mirror: { openings: 1 } },
   'f8-quorum-lost-other-leader': { skip: { sequences: 50_000, batches: 6 }, ...TWO_LEADERS },
   'f9-batch-boundaries': { skip: { sequences: 70_001, batches: 9, largestBatch: 10_000 } },
+  'ring-of-majorities': ONE_LEADER,
+  'bridge-between-halves': ONE_LEADER,
+  'spurs-on-a-majority': ONE_LEADER,
+  'deaf-leader': TWO_LEADERS,
+  'mute-leader': TWO_LEADERS,
+  'rejoining-member': ONE_LEADER,
+  'slow-clock-of-a-leader': TWO_LEADERS,
 };
 
 describe('sim: scenario files', () => {

@@ -6,7 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../src/scenario/parse.js';
-import type { Plan } from '../../src/scenario/types.js';
+import type { FaultAction, Plan } from '../../src/scenario/types.js';
+import { threadsDriver } from '../../src/threads/driver.js';
 import { playPlan } from './stage.js';
 
 const EVERY = process.env['LOCKSTEP_RUNS'] !== undefined;
@@ -16,7 +17,12 @@ const read = (path: string): string => readFileSync(path, 'utf8');
 const plans = readdirSync('scenarios')
   .filter((file) => file.endsWith('.yaml'))
   .map((file) => ({ file, plan: parseScenario(read(`scenarios/${file}`), file, read) }))
+  .filter(({ plan }) => plan.faults.every(({ action }) => isPlayable(action, plan)))
   .filter(({ plan }) => EVERY || plan.origin.rate === null);
+
+function isPlayable(action: FaultAction, plan: Plan): boolean {
+  return threadsDriver.cannot(action, plan) === null;
+}
 
 /** Who wins an election is nobody's promise: where a flap was won by another, it is played again. */
 async function playDecided(plan: Plan): ReturnType<typeof playPlan> {
