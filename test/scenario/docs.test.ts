@@ -29,6 +29,6 @@ describe('docs: faults', () => {
     const factor = kind === 'clockRate' ? { factor: 2 } : {};
     const plan = planOf({ faults: [{ [kind]: 'leader', at: '1s', ...factor }] });
     const cannot = threadsDriver.cannot(plan.faults[0]!.action, plan);
-    expect(cannot === null ? cell.split(',')[0] : cannot).toBe(cannot === null ? 'yes' : cell);
+    expect(cannot ?? 'yes').toBe(cannot === null ? cell.split(',')[0] : cell);
   });
 });
