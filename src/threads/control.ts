@@ -27,6 +27,8 @@ export class ControlledWorker<T extends object> {
   readonly #worker: Worker;
   readonly #remote: Comlink.Remote<T>;
   readonly #exited: Promise<WorkerExit>;
+  /** What to do with each call under way should the worker end before it answers. */
+  readonly #abandon = new Set<() => void>();
   #exit: WorkerExit | null = null;
   #error: string | null = null;
 
@@ -40,6 +42,7 @@ export class ControlledWorker<T extends object> {
     this.#exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
         this.#exit = { code, error: this.#error };
+        for (const abandon of this.#abandon) abandon();
         resolve(this.#exit);
       });
     });
@@ -74,23 +77,25 @@ export class ControlledWorker<T extends object> {
       string,
       (...all: unknown[]) => Promise<unknown>
     >;
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const text = `${this.name}: no answer to ${method} within ${options.deadlineMs} ms`;
-        reject(new LockstepError('timeout', text, { worker: this.name, method }));
-      }, options.deadlineMs);
+    let giveUp: (error: LockstepError) => void;
+    const unanswered = new Promise<never>((_, reject) => {
+      giveUp = reject;
     });
-    const gone = this.#exited.then(() => {
-      throw this.#gone(method);
-    });
+    const timer = setTimeout(() => {
+      const text = `${this.name}: no answer to ${method} within ${options.deadlineMs} ms`;
+      giveUp(new LockstepError('timeout', text, { worker: this.name, method }));
+    }, options.deadlineMs);
+    // A reaction to `exited` would be kept until the worker ends, one for every call.
+    const abandon = (): void => giveUp(this.#gone(method));
+    this.#abandon.add(abandon);
     try {
       const call = remote[method]!(...sent) as Promise<Reply<Calls<T>[K]['value']>>;
-      const reply = await Promise.race([call, deadline, gone]);
+      const reply = await Promise.race([call, unanswered]);
       if (reply.ok) return reply.value;
       throw new LockstepError(reply.error.code, reply.error.message, reply.error.detail);
     } finally {
       clearTimeout(timer);
+      this.#abandon.delete(abandon);
     }
   }
 
