@@ -12,7 +12,11 @@ export function replayCommand(scenario: string | undefined, flags: RunFlags, see
   };
   if (flags.on !== 'threads') add('--on', flags.on);
   add('--origin', flags.origin === undefined ? undefined : withoutCredentials(flags.origin));
+  if (typeof flags.cluster === 'string') add('--cluster', withoutCredentials(flags.cluster));
+  else if (flags.cluster === true) words.push('--cluster');
   words.push(...connectionWords(flags));
+  if (flags.allowFaults === true) words.push('--allow-faults');
+  add('--cluster-name', flags.clusterName);
   add('--replicas', flags.replicas);
   add('--skip', flags.skip);
   for (const line of flags.fault) add('--fault', line);

@@ -1,27 +1,26 @@
 /** `lockstep run`: flags over a scenario, one run, a report or a summary. */
-import { Option, type Command } from 'commander';
+import { join } from 'node:path';
+import type { Command } from 'commander';
 import { LockstepError, usageError } from '../base/errors.js';
 import { loadHasher } from '../base/hasher.js';
+import { renderPartings } from '../report/parting.js';
 import { renderRun } from '../report/terminal.js';
 import { overlaid } from '../scenario/connection.js';
 import { faultLine, originCredentials, originLine } from '../scenario/lines.js';
 import { readInput } from '../scenario/input-file.js';
 import { planScenario, scenarioSource, type ScenarioSource } from '../scenario/parse.js';
 import { play, type PlayResult } from '../scenario/play.js';
+import type { Driver } from '../scenario/driver.js';
 import type { Plan } from '../scenario/types.js';
-import { natsDriver } from '../nats/driver.js';
-import { simDriver } from '../sim/driver.js';
-import { threadsDriver } from '../threads/driver.js';
-import { EXIT } from '../verdict/types.js';
-import { addConnectionFlags, connectionOf, type ConnectionFlags } from './connection-flags.js';
+import { partings, verdictOfAll } from '../verdict/parting.js';
+import { EXIT, type RunSummary } from '../verdict/types.js';
+import { addConnectionFlags, connectionOf } from './connection-flags.js';
 import { ProgressLine } from './progress.js';
 import { replayCommand } from './replay-command.js';
+import { driversOf, type DriverFlags } from './run-drivers.js';
 import { RunFiles } from './run-files.js';
 
-const DRIVERS = { threads: threadsDriver, sim: simDriver, nats: natsDriver };
-
-export interface RunFlags extends ConnectionFlags {
-  readonly on: keyof typeof DRIVERS;
+export interface RunFlags extends DriverFlags {
   readonly origin?: string;
   readonly replicas?: string;
   readonly skip?: string;
@@ -46,9 +45,7 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .description('play a scenario once and judge what every replica ends with')
     .argument('[scenario]', 'a scenario file (YAML)')
-    .addOption(
-      new Option('--on <driver>', 'who runs it').choices(Object.keys(DRIVERS)).default('threads'),
-    )
+    .option('--on <drivers>', 'who runs it: threads, sim, nats, or more with a comma', 'threads')
     .option(
       '--origin <source>',
       'synthetic:messages=1e6,gap=40000+25000, nats-gaps:FILE,info=FILE or nats://HOST/STREAM',
@@ -61,6 +58,9 @@ export function addRunCommand(program: Command): void {
     .option('--time-scale <scale>', "of the mirror's constants; upstream is 1, default 0.05")
     .option('--time-limit <duration>', 'ends the run inconclusive; default 10m')
     .option('--beyond-quorum', 'allow faults beyond what the cluster tolerates')
+    .option('--cluster [url]', 'on nats: servers that are there already; without a url those of -s')
+    .option('--allow-faults', 'of --cluster: faults may strike it')
+    .option('--cluster-name <name>', 'of --cluster: its name, typed, for faults')
     .option('--json', 'print the summary alone')
     .option('--out-dir <dir>', 'keep events.ndjson and summary.json there');
   addConnectionFlags(command)
@@ -73,20 +73,50 @@ export function addRunCommand(program: Command): void {
 
 async function run(scenario: string | undefined, flags: RunFlags): Promise<number> {
   const plan = planOf(scenario, flags);
+  const drivers = driversOf(flags);
+  // Whatever one of them refuses is known before any of them plays.
+  for (const driver of drivers) driver.check?.(plan);
   const abort = new AbortController();
   const interrupt = (): void => {
     abort.abort();
   };
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
+  const results: PlayResult[] = [];
+  try {
+    for (const driver of drivers) {
+      const replay = replayCommand(scenario, { ...flags, on: driver.name }, plan.seed);
+      const dir = drivers.length === 1 ? flags.outDir : eachDir(flags.outDir, driver);
+      results.push(await playOn(plan, { driver, replay, dir, signal: abort.signal }));
+    }
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+  const summaries = results.map(({ summary }) => summary);
+  if (results.length === 1) print(plan, flags, results[0]!);
+  else printPartings(plan, flags, summaries);
+  return EXIT[verdictOfAll(summaries)];
+}
+
+function eachDir(dir: string | undefined, { name }: Driver): string | undefined {
+  return dir === undefined ? undefined : join(dir, name);
+}
+
+interface Playing {
+  readonly driver: Driver;
+  readonly replay: string;
+  /** Where events and summary are kept. */
+  readonly dir: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function playOn(plan: Plan, { driver, replay, dir, signal }: Playing): Promise<PlayResult> {
   const progress = new ProgressLine(process.stderr);
-  using files = flags.outDir === undefined ? null : new RunFiles(flags.outDir, plan, flags.on);
+  using files = dir === undefined ? null : new RunFiles(dir, plan, driver.name);
   try {
     const result = await play(plan, {
-      driver: DRIVERS[flags.on],
-      hasher: await loadHasher(),
-      replay: replayCommand(scenario, flags, plan.seed),
-      signal: abort.signal,
+      ...{ driver, replay, signal, hasher: await loadHasher() },
       onEvent: (event) => {
         progress.event(event);
         if (event.kind === 'note') progress.note(event.text);
@@ -95,13 +125,21 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
     });
     progress.end();
     files?.ended(result);
-    print(plan, flags, result);
-    return EXIT[result.summary.verdict];
+    return result;
   } finally {
     progress.end();
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
   }
+}
+
+function printPartings(plan: Plan, { json }: RunFlags, runs: readonly RunSummary[]): void {
+  const parts = partings(runs);
+  if (json === true) {
+    const drivers = runs.map(({ driver }) => driver);
+    const summary = { schema: 1, verdict: verdictOfAll(runs), drivers, partings: parts, runs };
+    process.stdout.write(`${JSON.stringify(summary)}\n`);
+    return;
+  }
+  process.stdout.write(renderPartings(plan.name, runs, parts));
 }
 
 /** Flags lie over the scenario's own fields, faults are added to its faults. */
@@ -147,8 +185,9 @@ function withConnection(plan: Plan, flags: RunFlags): Plan {
     const connection = { ...overlaid(origin.connection, given), ...inUrl };
     return { ...plan, origin: { ...origin, connection } };
   }
-  if (Object.keys(given).length === 0) return plan;
-  const text = '--server, --user and the like belong to a live origin, nats://HOST/STREAM';
+  if (Object.keys(given).length === 0 || flags.cluster !== undefined) return plan;
+  const text =
+    '--server, --user and the like belong to a live origin, nats://HOST/STREAM, or to --cluster';
   throw new LockstepError('usage', text);
 }
 

@@ -15,6 +15,7 @@ import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, CopyReport, LedgerReader } from '../verdict/types.js';
 import { JetStreamAccess } from './access.js';
 import { JetStreamAdmin } from './admin.js';
+import { budgetOf } from './budgets.js';
 import { openConnection } from './connection.js';
 import { DrivenOrigin } from './driven-origin.js';
 import { Observer } from './observer.js';
@@ -96,8 +97,13 @@ export class DrivenCluster implements RunningCluster {
       await cluster.#start();
       return cluster;
     } catch (error) {
-      if (toErrorData(error).code !== 'usage') site.keep();
+      const { code, message } = toErrorData(error);
+      if (code !== 'usage') site.keep();
       await close(site, connections);
+      // What a cluster of somebody's refuses is no fault of ours: no JetStream, no room, no right.
+      if (site.servers === null && code === 'originRefused') {
+        throw new LockstepError('usage', message);
+      }
       throw error;
     }
   }
@@ -168,6 +174,11 @@ export class DrivenCluster implements RunningCluster {
     return this.#slots.filter((slot) => !this.#injector.ended.has(slot));
   }
 
+  /** As long as it may take until somebody leads again. */
+  get targetWaitMs(): number {
+    return budgetOf(this.#site.version).firstMessageMs;
+  }
+
   leader(): Slot | null {
     return this.#observer.leader();
   }
@@ -188,22 +199,41 @@ export class DrivenCluster implements RunningCluster {
   }
 
   async #start(): Promise<void> {
-    const { names, placing } = this.#site;
-    await this.#origin.create();
+    const { names, placing, remarks } = this.#site;
+    for (const text of remarks) this.#onEvent({ kind: 'note', atMs: this.now(), text });
+    await this.#make(names.origin, () => this.#origin.create());
     const { filter } = this.#origin;
-    await this.#admin.createStream({
-      name: names.mirror,
-      storage: 'file',
-      ...placing.mirror,
-      mirror: { name: names.origin, ...(filter === null ? {} : { filter_subject: filter }) },
-    });
+    await this.#make(names.mirror, () =>
+      this.#admin.createStream({
+        name: names.mirror,
+        storage: 'file',
+        ...placing.mirror,
+        mirror: { name: names.origin, ...(filter === null ? {} : { filter_subject: filter }) },
+      }),
+    );
+    await this.#site.placed();
     for (const slot of this.#slots) this.#watch(() => this.#look(slot));
     this.#watch(() => this.#lookAtOrigin());
     const until = this.now() + READY_WITHIN_MS;
-    while (this.leader() === null || !this.#observer.hasOpened) {
+    while (this.leader() === null || this.#isUnopened) {
       if (this.now() > until) throw this.#notReady();
       await this.pause(LOOK_EVERY_MS);
     }
+  }
+
+  /** One whose making was not answered may be there: it is deleted like the others. */
+  async #make(name: string, make: () => Promise<void>): Promise<void> {
+    try {
+      await make();
+    } catch (error) {
+      if (toErrorData(error).code === 'timeout') this.#site.made(name);
+      throw error;
+    }
+    this.#site.made(name);
+  }
+
+  get #isUnopened(): boolean {
+    return this.#site.tellsOpenings && !this.#observer.hasOpened;
   }
 
   #watch(look: () => Promise<void>): void {

@@ -9,6 +9,7 @@ import type { Environment } from './contexts.js';
 import { DrivenCluster } from './driven-cluster.js';
 import { OwnSite } from './own-site.js';
 import { findServer } from './server.js';
+import { TheirSite, type TheirCluster } from './their-site.js';
 
 /** Replicas that a stream of a server can have. */
 const REPLICAS = [1, 3, 5];
@@ -26,15 +27,34 @@ export const natsDriver: Driver = {
   name: 'nats',
   cannot: (action, plan) => cannotOnServers(action, plan, 'ours'),
   cannotSee: unseenOnServers,
-  start: async (plan, onEvent) => {
+  check: (plan) => {
     checkPlan(plan);
     const lack = lacksServer(process.env);
     if (lack !== null) throw new LockstepError('usage', lack);
+  },
+  start: async (plan, onEvent) => {
+    natsDriver.check?.(plan);
     const hasher = await loadHasher();
     const site = await OwnSite.start(findServer(process.env)!, plan.replicas);
     return DrivenCluster.start({ plan, site, hasher, onEvent });
   },
 };
+
+/** On a cluster that is there already: only what its API can be asked for. */
+export function natsDriverOn(their: TheirCluster): Driver {
+  return {
+    name: 'nats',
+    cannot: (action, plan) => cannotOnServers(action, plan, 'theirs'),
+    cannotSee: unseenOnServers,
+    check: checkPlan,
+    start: async (plan, onEvent) => {
+      checkPlan(plan);
+      const hasher = await loadHasher();
+      const site = await TheirSite.open(their, plan);
+      return DrivenCluster.start({ plan, site, hasher, onEvent });
+    },
+  };
+}
 
 /** Errors: usage, when the plan is not one for servers. */
 function checkPlan(plan: Plan): void {

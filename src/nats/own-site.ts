@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { Secret } from '../base/secret.js';
 import type { Slot } from '../base/member.js';
+import { budgetText } from './budgets.js';
 import { NatsCluster } from './cluster.js';
 import type { RunNames } from './driven-origin.js';
 import { Monitor } from './monitor.js';
@@ -24,11 +25,14 @@ export class OwnSite implements Site {
   readonly settings: Settings;
   readonly systemSettings: Settings;
   readonly placing: Site['placing'];
+  readonly tellsOpenings = true;
+  readonly remarks: readonly string[];
   readonly #monitors: ReadonlyMap<string, Monitor>;
 
   private constructor(servers: NatsCluster, replicas: number, password: string) {
     this.servers = servers;
     this.originServer = `n${replicas + 1}`;
+    this.remarks = [`nats-server ${servers.version}: ${budgetText(servers.version)}`];
     this.placing = {
       origin: { num_replicas: 1, placement: { tags: ['origin'] } },
       mirror: { num_replicas: replicas, placement: { tags: ['mirror'] } },
@@ -56,6 +60,18 @@ export class OwnSite implements Site {
 
   get version(): string {
     return this.servers.version;
+  }
+
+  made(): void {
+    // They end with their servers.
+  }
+
+  placed(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  refuses(): Promise<null> {
+    return Promise.resolve(null);
   }
 
   serverOf(slot: Slot): string {

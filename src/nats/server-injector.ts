@@ -66,6 +66,11 @@ export class ServerInjector {
   async inject(at: number): Promise<boolean> {
     const fault = this.#faults[at]!;
     const { action } = fault;
+    const refusal = await this.#options.site.refuses();
+    if (refusal !== null) {
+      this.#tell(fault, null, 'skipped', { reason: refusal });
+      return true;
+    }
     switch (action.kind) {
       case 'partition':
         return this.#part(fault, action);

@@ -22,6 +22,16 @@ export interface Site extends AsyncDisposable {
   readonly servers: NatsCluster | null;
   /** Name of the server that holds the origin; null: it is wherever its cluster put it. */
   readonly originServer: string | null;
+  /** Whether `openings` says anything. */
+  readonly tellsOpenings: boolean;
+  /** What whoever runs it should read before anything happens, line by line. */
+  readonly remarks: readonly string[];
+  /** A stream of the run was made here. */
+  made(stream: string): void;
+  /** Both streams were made: from here on it is known who holds them. */
+  placed(): Promise<void>;
+  /** Why no fault may strike at this moment; null: one may. */
+  refuses(): Promise<string | null>;
   /** Name of the server that holds a slot's copy. */
   serverOf(slot: Slot): string;
   /** Looks at one member; null: it says nothing. */

@@ -83,6 +83,8 @@ export interface Driver {
   cannot(action: FaultAction, plan: Plan): string | null;
   /** Null, or not given: it sees when this state is reached. Else the reason why not. */
   cannotSee?(state: StateTrigger): string | null;
+  /** Refuses what could not even start, before anything does. Errors: usage. */
+  check?(plan: Plan): void;
   /**
    * Starts the cluster with every state trigger armed; nothing is delivered before `serve`. Errors:
    * usage, when the plan asks for what is not there, such as a live origin that cannot be read.
@@ -129,6 +131,8 @@ export interface RunningCluster extends AsyncDisposable {
    * its target does not exist at this moment (no leader, no opening); try again.
    */
   inject(fault: number): Promise<boolean>;
+  /** How long a fault waits for a target that does not exist at its time; not given: 10 s. */
+  readonly targetWaitMs?: number;
   /** The run is over: faults that hold members at rest let them go, so that they can be halted. */
   release(): void;
   /** Stops the origin, then every living member: what they hold no longer changes. */

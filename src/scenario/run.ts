@@ -207,7 +207,8 @@ export class Run {
     const since = this.#cluster.now();
     while (!(await this.#cluster.inject(at))) {
       const waited = this.#cluster.now() - since;
-      const limit = this.#isAtRest() ? TARGET_WAIT_AT_REST_MS : TARGET_WAIT_MS;
+      const most = this.#cluster.targetWaitMs ?? TARGET_WAIT_MS;
+      const limit = this.#isAtRest() ? TARGET_WAIT_AT_REST_MS : most;
       if (waited > limit || this.#mustStop()) {
         const why = 'its target did not exist when its time came';
         this.#record.faults.gaveUp(fault, this.#cluster.now(), why);

@@ -61,7 +61,7 @@ function parse(environment: Environment): Asked {
 
 /** `threads`, `sim`, or both, with a comma. */
 function driversIn(name: string, text: string): readonly TestDriver[] {
-  return text.split(',').map((word) => driverOf(name, word.trim()).name as TestDriver);
+  return text.split(',').map((word) => driverOf(name, word.trim()).name);
 }
 
 function switchIn(name: string, text: string): boolean {

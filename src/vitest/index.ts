@@ -7,7 +7,7 @@
 import { expect, test as base, type TestAPI, type TestContext } from 'vitest';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
 import { startCluster, type Cluster, type ClusterOptions } from '../kit/cluster.js';
-import { TEST_DRIVERS, type TestDriver } from '../kit/drivers.js';
+import { DRIVERS_EVERYWHERE, lacking, type TestDriver } from '../kit/drivers.js';
 import type { PlayResult } from '../scenario/play.js';
 import { keepCluster, recordRun } from './artifacts.js';
 import { askedOf } from './environment.js';
@@ -23,7 +23,7 @@ export type { Elected } from './findings.js';
 export type { SweepOptions, SweepScenario } from './sweep.js';
 
 export interface ScenarioOptions {
-  /** A test for each of them; default: all. */
+  /** A test for each of them; default: threads and sim. One on nats skips without a nats-server. */
   readonly on?: readonly TestDriver[];
   /** Of each test; default 2m. */
   readonly timeout?: string;
@@ -64,7 +64,7 @@ const clustered = base.extend<Fixtures>({
 
 /** Plays a scenario file, a test for each driver, with a time-out of its own. */
 function scenarioTests(file: string, options: ScenarioOptions = {}): void {
-  const { on = TEST_DRIVERS, timeout = TIMEOUT_DEFAULT, check } = options;
+  const { on = DRIVERS_EVERYWHERE, timeout = TIMEOUT_DEFAULT, check } = options;
   const limit = { timeout: parsePositiveDuration('timeout', timeout) };
   for (const driver of on) {
     const name = `${file} on ${driver}`;
@@ -77,6 +77,8 @@ function scenarioTests(file: string, options: ScenarioOptions = {}): void {
       const { task, skip } = context;
       const group = groupOf(turnOf(task));
       skip(asked.on?.includes(driver) === false, `LOCKSTEP_ON is ${asked.on?.join(',') ?? ''}`);
+      const lack = lacking(driver, process.env);
+      skip(lack !== null && process.env['LOCKSTEP_REQUIRE_NATS'] !== '1', lack ?? '');
       const why = whyNot(group, asked);
       skip(why !== null, why ?? '');
       const result = await playFile(file, driver, asked, context);

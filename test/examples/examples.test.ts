@@ -93,7 +93,7 @@ describe('examples', () => {
     const { success, testResults } = await play({ LOCKSTEP_ON: 'sims' });
     expect(success).toBe(false);
     expect(testResults.map(({ message }) => message)).toEqual([
-      'LOCKSTEP_ON: "sims" is not one of threads, sim; did you mean sim?',
+      'LOCKSTEP_ON: "sims" is not one of threads, sim, nats; did you mean sim?',
     ]);
   });
 });

@@ -52,8 +52,8 @@ describe('kit: cluster: start', () => {
   });
 
   it.each([
-    [{ on: 'nats' }, 'on: "nats" is not one of threads, sim'],
-    [{ on: 'sims' }, 'on: "sims" is not one of threads, sim; did you mean sim?'],
+    [{ on: 'mars' }, 'on: "mars" is not one of threads, sim, nats'],
+    [{ on: 'sims' }, 'on: "sims" is not one of threads, sim, nats; did you mean sim?'],
     [{ replicas: 2 }, 'startCluster: replicas: 2 is not one of 1, 3, 5, 7'],
     [{ relicas: 3 }, 'startCluster: "relicas" is not a known key; did you mean replicas?'],
   ])('refused: %j', async (options, text) => {

@@ -36,7 +36,7 @@ describe('vitest: environment', () => {
     ['LOCKSTEP_SEED', 'x', '"x" is not a whole number from 0 to 2^53-1'],
     ['LOCKSTEP_SEEDS', '0', '"0" is not a whole number from 1 to 2^53-1'],
     ['LOCKSTEP_CORES', '257', '"257" is not a whole number from 1 to 256'],
-    ['LOCKSTEP_ON', 'sims', '"sims" is not one of threads, sim; did you mean sim?'],
+    ['LOCKSTEP_ON', 'sims', '"sims" is not one of threads, sim, nats; did you mean sim?'],
     ['LOCKSTEP_TIME_LIMIT', '5', '"5" is not a duration with its unit, such as 250ms or 2s'],
     ['LOCKSTEP_CHECK_DETERMINISM', 'yes', '"yes" is not one of 1, true, 0, false'],
   ])('refused in one line, without a trace: %s=%s', (name, text, why) => {
