@@ -7,10 +7,11 @@ const DRAW_EVERY_MS = 200;
 
 export class VerifyProgressLine implements Disposable {
   readonly #stream: NodeJS.WriteStream;
-  readonly #startedMs = performance.now();
+  #startedMs = performance.now();
   #saidMs = this.#startedMs;
   /** Where it began, which is not the start if it was resumed. */
   #begun: number | null = null;
+  #next = 0;
   #drawn = false;
 
   constructor(stream: NodeJS.WriteStream) {
@@ -19,6 +20,8 @@ export class VerifyProgressLine implements Disposable {
 
   tell(progress: VerifyProgress): void {
     const nowMs = performance.now();
+    if (progress.next < this.#next) this.#restart(nowMs);
+    this.#next = progress.next;
     this.#begun ??= progress.next;
     const isTerminal = this.#stream.isTTY;
     if (nowMs - this.#saidMs < (isTerminal ? DRAW_EVERY_MS : LINE_EVERY_MS)) return;
@@ -26,6 +29,12 @@ export class VerifyProgressLine implements Disposable {
     this.#drawn = isTerminal;
     const text = progressText(progress, this.#begun, nowMs - this.#startedMs);
     this.#stream.write(isTerminal ? `\r\u001b[K${text}` : `${text}\n`);
+  }
+
+  /** Another reading from the start on: the replicas were read, now the origin is. */
+  #restart(nowMs: number): void {
+    this.#startedMs = nowMs;
+    this.#begun = null;
   }
 
   [Symbol.dispose](): void {

@@ -3,6 +3,7 @@ import type { AgainstOrigin, Disagreement, ReplicasReport } from '../verify/repl
 import type { ReplicaExcuse } from '../verify/replica-facts.js';
 import type { SeqRange } from '../stream/types.js';
 import { counted, grouped, listed, printable, table } from './text.js';
+import { sizeText } from './verify.js';
 
 const MEANING: Readonly<Record<ReplicaExcuse, string>> = {
   settled: 'they agreed when they were read again',
@@ -36,7 +37,7 @@ export function renderReplicas(report: ReplicasReport): string {
     ...section('behind', behind.map(disagreementText)),
     ...section('seen once', seenOnce.slice(0, RANGES_SHOWN)),
     ...section('explained', explanations),
-    `load      ${counted(load.msgs, 'message')}, ${counted(load.bytes, 'byte')}, ` +
+    `load      ${counted(load.msgs, 'message')}, ${sizeText(load.bytes)}, ` +
       counted(load.api_calls, 'request'),
   ];
   return `${lines.join('\n')}\n`;

@@ -121,7 +121,7 @@ function rangeText(first: number, last: number): string {
 }
 
 /** In the unit that leaves at most four digits. */
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
   if (bytes < 1_024) return formatSize(bytes);
   let value = bytes / 1_024;

@@ -427,7 +427,7 @@ describe('replicas: as text', () => {
         'different 7 missing: 5, 7, 9, 11, 13 and 2 more ranges: n1 and n2 hold the same, n3 has none',
         '          1 changed: 18: n1 and n3 hold the same, n2 has another one',
         'explained 1 ttl: 2: their own time to live has passed (Nats-TTL)',
-        'load      51 messages, 510 bytes, 7 requests',
+        'load      51 messages, 510B, 7 requests',
         '',
       ].join('\n'),
     );
