@@ -14,6 +14,7 @@ export const MEANING: Readonly<Record<DifferenceKind | Excuse, string>> = {
   expired: "older than the mirror's max_age",
   ttl: 'its own time to live has passed (Nats-TTL)',
   outOfScope: 'before the start in the configuration of the mirror',
+  settled: 'not so on the leaders: it came meanwhile, or a replica differs (--replicas tells)',
   tailGap: "the origin's last sequences hold no message: the mirror follows with the next one",
 };
 

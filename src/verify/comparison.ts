@@ -151,6 +151,15 @@ export class MirrorComparison implements MergeSink {
     for (const { first, last } of this.differences.ranges('beyond')) {
       confirmed.differences.add('beyond', first, last);
     }
+    // It must not vanish: a replica that lacks messages looks just so, read beside a sound leader.
+    const seen = this.differences.all().filter(({ kind }) => kind !== 'beyond');
+    const count = seen.reduce((sum, found) => sum + found.count, 0);
+    const settled = count - again.differences.total - again.explained.total;
+    if (settled > 0) {
+      const firsts = seen.map(({ first }) => first);
+      const lasts = seen.map(({ last }) => last);
+      confirmed.explained.tally('settled', Math.min(...firsts), Math.max(...lasts), settled);
+    }
     Object.assign(confirmed.parts, again.parts);
     confirmed.examples.push(...again.examples);
     return confirmed;

@@ -3,7 +3,15 @@ import { IntervalSet } from '../stream/intervals.js';
 import type { SeqRange } from '../stream/types.js';
 
 /** Why a sequence may rightly be on one side alone. */
-export type Excuse = 'kept' | 'trimmed' | 'expired' | 'ttl' | 'outOfScope' | 'tailGap';
+export type Excuse =
+  | 'kept'
+  | 'trimmed'
+  | 'expired'
+  | 'ttl'
+  | 'outOfScope'
+  | 'tailGap'
+  /** A difference of the servers that were read, and none of the leaders'. */
+  | 'settled';
 /** What has no excuse. */
 export type DifferenceKind = 'missing' | 'changed' | 'beyond';
 

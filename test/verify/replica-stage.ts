@@ -161,7 +161,7 @@ class HeldReader implements ReplicaReader {
     for (const each of messages) at = writeMessage(batch, viewOf(batch), at, each);
     this.#last = messages.at(-1)!.seq;
     this.load.messages += messages.length;
-    this.load.bytes += 10 * messages.length;
+    this.load.bytes += 10_240 * messages.length;
     return { bytes: batch, count: messages.length, size: 0, last: this.#last, pending: 0 };
   }
 }

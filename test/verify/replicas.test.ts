@@ -50,9 +50,30 @@ describe('replicas: what they hold', () => {
         claim: 'n1, n2 and n3 hold the same, bit by bit, from 1 to 20',
       },
       replicas: {
-        n1: { leader: true, current: true, read: 'whole', messages: 20, bytes: 200, reason: null },
-        n2: { leader: false, current: true, read: 'whole', messages: 20, bytes: 200, reason: null },
-        n3: { leader: false, current: true, read: 'whole', messages: 20, bytes: 200, reason: null },
+        n1: {
+          leader: true,
+          current: true,
+          read: 'whole',
+          messages: 20,
+          bytes: 204_800,
+          reason: null,
+        },
+        n2: {
+          leader: false,
+          current: true,
+          read: 'whole',
+          messages: 20,
+          bytes: 204_800,
+          reason: null,
+        },
+        n3: {
+          leader: false,
+          current: true,
+          read: 'whole',
+          messages: 20,
+          bytes: 204_800,
+          reason: null,
+        },
       },
       ...{
         differences: [],
@@ -62,7 +83,7 @@ describe('replicas: what they hold', () => {
         behind: [],
         unconfirmed: [],
       },
-      load: { msgs: 60, bytes: 600, api_calls: 7 },
+      load: { msgs: 60, bytes: 614_400, api_calls: 7 },
     });
     expect(replicas.opened).toEqual(['n1 n2 n3 1-20']);
     expect(replicas.closed).toEqual(['n1', 'n2', 'n3']);
@@ -427,7 +448,7 @@ describe('replicas: as text', () => {
         'different 7 missing: 5, 7, 9, 11, 13 and 2 more ranges: n1 and n2 hold the same, n3 has none',
         '          1 changed: 18: n1 and n3 hold the same, n2 has another one',
         'explained 1 ttl: 2: their own time to live has passed (Nats-TTL)',
-        'load      51 messages, 510B, 7 requests',
+        'load      51 messages, 510 KiB, 7 requests',
         '',
       ].join('\n'),
     );
