@@ -43,6 +43,7 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['logged as accepted', ...OUT_OF_PLACE],
+    focus: 'skips',
     script: 1,
     directed: {
       test: 'test/mirror/cases.test.ts',
@@ -66,6 +67,8 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['term fence', 'logged as accepted', 'one consumer', ...OUT_OF_PLACE],
+    focus: 'elections',
+    within: 300,
     script: 2,
   },
   {
@@ -90,6 +93,7 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['logged as accepted', ...OUT_OF_PLACE],
+    focus: 'elections',
     script: 1,
     directed: {
       test: 'test/raft/transfer.test.ts',

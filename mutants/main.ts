@@ -2,13 +2,16 @@
  * Breaks the built product in known ways and sees whether the checks notice: `npm run mutants`.
  * Exit 0 when every mutant is killed, 1 when one survives, 2 when time ran out, 64 for bad input.
  */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { LockstepError, toErrorData, usageError } from '../src/base/errors.js';
 import { parseCount, parsePositiveDuration } from '../src/base/units.js';
-import { SWARM_MUTANTS, TESTED_MUTANTS, WAITING_MUTANTS } from './catalogue.js';
-import { hunt, type HuntOptions } from './hunt.js';
-import { markdownOf } from './markdown.js';
+import { loadHasher } from '../src/base/hasher.js';
+import { SWARM_MUTANTS, TESTED_MUTANTS } from './catalogue.js';
+import { hunt, type Hunt, type HuntOptions } from './hunt.js';
+import { writePage } from './page.js';
 import { outcomeOfHunt, outcomeOfTrial, withTrial, type Outcome } from './outcome.js';
 import { tableText } from './table.js';
 import { trial } from './trial.js';
@@ -20,15 +23,19 @@ interface Flags {
   readonly bases: string;
   readonly cores: string;
   readonly timeLimit?: string;
+  readonly shrinks: string;
+  readonly outDir?: string;
   readonly json?: boolean;
-  readonly markdown?: boolean;
+  readonly write?: string[];
 }
 
 const PATIENCE_MS = 120_000;
 
 async function run(flags: Flags): Promise<number> {
+  if (flags.write !== undefined) return writePage(flags.write);
   const seeds = parseCount('--seeds', flags.seeds, { min: 1 });
   const bases = parseCount('--bases', flags.bases, { min: 1 });
+  const shrinks = parseCount('--shrinks', flags.shrinks, { min: 0 });
   const cores = parseCount('--cores', flags.cores, { min: 1, max: 256 });
   const wanted = chosen(flags.only);
   const abort = new AbortController();
@@ -36,7 +43,8 @@ async function run(flags: Flags): Promise<number> {
   const limitMs =
     flags.timeLimit === undefined ? null : parsePositiveDuration('--time-limit', flags.timeLimit);
   const timer = limitMs === null ? undefined : setTimeout(() => abort.abort(), limitMs);
-  const options = { bases, seeds, patienceMs: PATIENCE_MS, signal };
+  const hasher = await loadHasher();
+  const options = { bases, seeds, shrinks, hasher, patienceMs: PATIENCE_MS, signal };
   const jobs = [
     ...TESTED_MUTANTS.map((mutant) => ({
       id: mutant.id,
@@ -44,7 +52,7 @@ async function run(flags: Flags): Promise<number> {
     })),
     ...SWARM_MUTANTS.map((mutant) => ({
       id: mutant.id,
-      play: () => playSwarm(mutant, options),
+      play: () => playSwarm(mutant, options, flags.outDir),
     })),
   ].filter(({ id }) => wanted.has(id));
   const outcomes = new Map<string, Outcome>();
@@ -66,11 +74,25 @@ async function run(flags: Flags): Promise<number> {
 }
 
 /** What the swarm does not find every time must be found by the test that it names. */
-async function playSwarm(mutant: SwarmMutant, options: HuntOptions): Promise<Outcome> {
-  const hunted = outcomeOfHunt(await hunt(mutant, options));
+async function playSwarm(
+  mutant: SwarmMutant,
+  options: HuntOptions,
+  outDir: string | undefined,
+): Promise<Outcome> {
+  const found = await hunt(mutant, options);
+  if (outDir !== undefined) keepSmallest(found, outDir);
+  const hunted = outcomeOfHunt(found);
   const { directed } = mutant;
   if (hunted.state !== 'survived' || directed === undefined) return hunted;
   return withTrial(hunted, await trial({ ...mutant, ...directed }, options.signal));
+}
+
+/** The shortest of the shrunk kills, as a replay file. */
+function keepSmallest({ mutant, shrunk }: Hunt, dir: string): void {
+  const [smallest] = [...shrunk].sort((one, other) => one.to - other.to);
+  if (smallest === undefined) return;
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, `${mutant.id}.json`), smallest.replayed.text);
 }
 
 /** Errors: usage, when a name is nobody's. */
@@ -89,15 +111,11 @@ function chosen(only: string | undefined): ReadonlySet<string> {
 
 function shown(
   outcomes: readonly Outcome[],
-  { json, markdown, timeLimit }: Flags,
+  { json }: Flags,
   played: { readonly seeds: number; readonly bases: number },
 ): string {
-  if (json === true) {
-    return `${JSON.stringify({ schema: 1, ...played, outcomes, waiting: WAITING_MUTANTS })}\n`;
-  }
-  return markdown === true
-    ? markdownOf(outcomes, { ...played, timeLimit })
-    : `${tableText(outcomes)}\n`;
+  if (json !== true) return `${tableText(outcomes)}\n`;
+  return `${JSON.stringify({ schema: 1, ...played, outcomes }, null, 1)}\n`;
 }
 
 function exitOf(outcomes: readonly Outcome[], wanted: number): number {
@@ -122,7 +140,9 @@ async function main(): Promise<number> {
     .option('--cores <n>', 'processes side by side', String(availableParallelism()))
     .option('--time-limit <duration>', 'end after so long with what is known')
     .option('--json', 'print JSON')
-    .option('--markdown', 'print docs/mutants.md')
+    .option('--shrinks <n>', 'how many kills of each mutant are shrunk', '3')
+    .option('--out-dir <dir>', 'keep the shortest script of each mutant there')
+    .option('--write <files...>', 'play nothing: write docs/mutants.md from what --json printed')
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });

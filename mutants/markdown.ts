@@ -1,19 +1,10 @@
 /** docs/mutants.md, as the command writes it. */
 import { SWARM_MUTANTS, TESTED_MUTANTS, WAITING_MUTANTS } from './catalogue.js';
 import type { Outcome } from './outcome.js';
+import type { Result } from './page.js';
 import { tableMarkdown } from './table.js';
 
-interface Played {
-  readonly seeds: number;
-  readonly bases: number;
-  readonly timeLimit?: string | undefined;
-}
-
-export function markdownOf(
-  outcomes: readonly Outcome[],
-  { seeds, bases, timeLimit }: Played,
-): string {
-  const limit = timeLimit === undefined ? '' : ` --time-limit ${timeLimit}`;
+export function markdownOf({ outcomes, seeds, bases }: Result): string {
   const hunted = outcomes.filter(({ script, state }) => script !== null && state !== 'trouble');
   const tried = outcomes.filter(({ script }) => script === null);
   const waiting = WAITING_MUTANTS.map(({ id, title, source, waitsFor }) => {
@@ -29,22 +20,32 @@ export function markdownOf(
     '# Mutants',
     '',
     'Known bugs, each put into a copy of the build by an edit of its text (`mutants/`), and',
-    'what notices them. Written by the command; the figures are what it measured:',
+    'what notices them. Written by two commands; the figures are what the first one measured:',
     '',
     '```',
-    `npm run mutants -- --seeds ${seeds} --bases ${bases}${limit} --markdown > docs/mutants.md`,
+    `npm run mutants -- --seeds ${seeds} --bases ${bases} --json > mutants.json`,
+    'npm run mutants -- --write mutants.json',
     '```',
     '',
     '## Found by the swarm',
     '',
     `Drawn runs are played until a check fails, bases: ${bases}, each of up to ${seeds}`,
-    'seeds (more where a mutant says so). *seeds* and *CPU s*: to the first kill, median and',
-    '95th percentile; seeds are the same on every machine, CPU seconds are of one. *script*:',
-    'faults and fates of messages in the shortest script known by hand. *by*: what failed first;',
-    '`not` marks what is no kill; a test named behind the figures has killed on the mutated build',
-    'what not every hunt found in so many seeds. `replica assertion` is an error that the replica',
-    'itself threw: the mutant ran into one of its own checks. A fault of the simulator is never',
-    'a kill.',
+    'seeds (more where a mutant says so, and of one focus where it names one).',
+    '',
+    '- *seeds* and *CPU s*: to the first kill, median and 95th percentile; seeds are the same on',
+    '  every machine, CPU seconds are of one.',
+    '- *shrunk*: faults and fates of messages left of the first kills by shrinking, median; *shrink',
+    '  s*: CPU seconds that it took, median.',
+    '- *known*: of the shortest script that is known, trimmed by hand (`mutants/scripts`).',
+    '- *replays*: replay files of shrunk kills and of the known script that were played. Each gave',
+    '  the same event stream twice, byte for byte, with the failure that it was written for, and',
+    '  held on the build without the bug; anything else is said.',
+    '- *by*: what failed first; `not` marks what is no kill; a test named behind the figures has',
+    '  killed on the mutated build what not every hunt found in so many seeds. `replica assertion`',
+    '  is an error that the replica itself threw: the mutant ran into one of its own checks. A',
+    '  fault of the simulator is never a kill.',
+    '',
+    ...summaryOf(hunted),
     '',
     tableMarkdown(hunted),
     '',
@@ -64,6 +65,30 @@ export function markdownOf(
     '',
     ...sources,
   ].join('\n')}\n`;
+}
+
+/** What the table comes to as a whole. */
+function summaryOf(hunted: readonly Outcome[]): string[] {
+  const swept = hunted.filter(({ killed, bases }) => killed === bases && bases > 0);
+  const shrinks = hunted.flatMap(({ shrunk }) => shrunk ?? []);
+  const seconds = median(shrinks.map(({ cpuMs }) => cpuMs.median / 1_000));
+  const pairs = hunted.flatMap(({ shrunk, script }) =>
+    shrunk === null || script === null ? [] : [{ made: shrunk.events.median, known: script }],
+  );
+  const near = pairs.filter(({ made, known }) => made <= 2 * Math.max(1, known)).length;
+  return [
+    `Swept from every base: ${swept.length} of ${hunted.length}.`,
+    ...(pairs.length === 0
+      ? []
+      : [
+          `Shrinking a kill took ${seconds.toFixed(1)} CPU seconds, median of the mutants; for`,
+          `${near} of ${pairs.length} it left at most twice the events of the known script.`,
+        ]),
+  ];
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.ceil(values.length / 2) - 1] ?? 0;
 }
 
 function notPlayed(lines: readonly string[]): string[] {

@@ -7,6 +7,8 @@ export interface Outcome {
   readonly id: string;
   readonly title: string;
   readonly source: string;
+  /** What the runs leaned to; null: each drew it. */
+  readonly focus: string | null;
   /** `survived`: a check is missing. `trouble`: nothing is known. */
   readonly state: 'killed' | 'survived' | 'trouble';
   readonly killed: number;
@@ -17,13 +19,34 @@ export interface Outcome {
   readonly by: Readonly<Record<string, number>>;
   /** Failed first although the mutant does not name it: no kill. */
   readonly other: Readonly<Record<string, number>>;
-  /** Events of the shortest script known by hand; null where a test kills. */
+  /** Events of the shortest script that is known; null where a test kills. */
   readonly script: number | null;
+  /** What shrinking the first kills came to; null: none was shrunk. */
+  readonly shrunk: Shrunken | null;
+  /** Replay files of kills and of the known script that were played; null: none. */
+  readonly replays: Replays | null;
   /** A seed that shows it. */
   readonly seed: number | null;
   readonly text: string | null;
   /** The file of a named test that killed it where hunts did not; null: none was needed. */
   readonly directed: string | null;
+}
+
+export interface Shrunken {
+  /** Faults and fates: of the smallest, and of all, median and worst. */
+  readonly events: { readonly least: number; readonly median: number; readonly p95: number };
+  readonly cpuMs: { readonly median: number; readonly p95: number };
+  /** How many were shrunk, and how many of them to their end. */
+  readonly times: number;
+  readonly minimal: number;
+}
+
+export interface Replays {
+  readonly played: number;
+  /** Twice the same event stream, and the failure that it was written for. */
+  readonly same: number;
+  /** They hold on the build without the bug. */
+  readonly held: number;
 }
 
 /** What a test says of a mutant. */
@@ -33,15 +56,17 @@ export interface Trial {
   readonly text: string | null;
 }
 
-export function outcomeOfHunt({ mutant, bases, trouble }: Hunt): Outcome {
+export function outcomeOfHunt(found: Hunt): Outcome {
+  const { mutant, bases } = found;
   const { id, title, source, fires, script } = mutant;
+  const trouble = found.trouble ?? replayTrouble(found);
   const kills = bases.filter(({ killed }) => killed !== null && fires.includes(killed.property));
   const others = bases.filter(({ killed }) => killed !== null && !fires.includes(killed.property));
   const first = kills[0]?.killed ?? others[0]?.killed ?? null;
   const state = kills.length < bases.length || bases.length === 0 ? 'survived' : 'killed';
   return {
-    ...{ id, title, source },
-    state: trouble !== null && state !== 'killed' ? 'trouble' : state,
+    ...{ id, title, source, focus: mutant.focus ?? null },
+    state: stateOf(state, found.trouble, trouble),
     killed: kills.length,
     bases: bases.length,
     seeds: spread(kills.map(({ seeds }) => seeds)),
@@ -49,17 +74,70 @@ export function outcomeOfHunt({ mutant, bases, trouble }: Hunt): Outcome {
     by: countsOf(kills.map(({ killed }) => killed!.property)),
     other: countsOf(others.map(({ killed }) => killed!.property)),
     script,
+    shrunk: shrunkenOf(found),
+    replays: replaysOf(found),
     seed: first?.seed ?? null,
     text: trouble ?? first?.text ?? null,
     directed: null,
   };
 }
 
+/** What went wrong with a hunt that had killed before does not matter; a wrong replay always does. */
+function stateOf(
+  state: 'killed' | 'survived',
+  hunter: string | null,
+  any: string | null,
+): Outcome['state'] {
+  if (any === null) return state;
+  return hunter === null || state !== 'killed' ? 'trouble' : state;
+}
+
+function shrunkenOf({ shrunk }: Hunt): Shrunken | null {
+  const events = spread(shrunk.map(({ to }) => to));
+  const cpuMs = spread(shrunk.map((each) => each.cpuMs));
+  if (events === null || cpuMs === null) return null;
+  const least = Math.min(...shrunk.map(({ to }) => to));
+  const minimal = shrunk.filter(({ end }) => end === 'minimal').length;
+  return { events: { least, ...events }, cpuMs, times: shrunk.length, minimal };
+}
+
+function replaysOf(found: Hunt): Replays | null {
+  const all = allPlayed(found);
+  if (all.length === 0) return null;
+  const count = (is: (played: Played) => boolean): number => all.filter(is).length;
+  const same = count((played) => isSame(played, found.mutant.fires));
+  return { played: all.length, same, held: count(({ clean }) => clean === null) };
+}
+
+type Played = Hunt['shrunk'][number] | NonNullable<Hunt['script']>;
+
+function allPlayed({ shrunk, script }: Hunt): readonly Played[] {
+  return script === null ? shrunk : [...shrunk, script];
+}
+
+/** A script may fail of any property that kills; what was shrunk fails of the one it shrank by. */
+function isSame({ replayed: { failure, digests } }: Played, fires: readonly string[]): boolean {
+  return digests[0] === digests[1] && failure !== null && fires.includes(failure.property);
+}
+
+/** The first replay that is not what it should be, in words. */
+function replayTrouble(found: Hunt): string | null {
+  const { fires } = found.mutant;
+  for (const played of allPlayed(found)) {
+    const what = played.kind === 'script' ? 'the known script' : `seed ${played.seed}, shrunk,`;
+    const { digests, failure } = played.replayed;
+    if (digests[0] !== digests[1]) return `${what} is not the same twice`;
+    if (!isSame(played, fires)) return `${what} came to ${failure?.property ?? 'held'}`;
+    if (played.clean !== null) return `${what} fails without the bug: ${played.clean.text}`;
+  }
+  return null;
+}
+
 export function outcomeOfTrial({ mutant, result, text }: Trial): Outcome {
   const { id, title, source, test } = mutant;
   const killed = result === 'killed' ? 1 : 0;
   return {
-    ...{ id, title, source },
+    ...{ id, title, source, focus: null },
     state: result,
     killed,
     bases: 1,
@@ -68,6 +146,8 @@ export function outcomeOfTrial({ mutant, result, text }: Trial): Outcome {
     by: killed === 0 ? {} : { [test]: 1 },
     other: {},
     script: null,
+    shrunk: null,
+    replays: null,
     seed: null,
     text,
     directed: null,

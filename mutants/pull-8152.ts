@@ -24,6 +24,8 @@ function swallowedOn(id: string, path: 'direct' | 'range' | 'entries'): SwarmMut
       },
     ],
     fires: SWALLOWED,
+    focus: 'skips',
+    within: 200,
     script: 1,
     directed: REFUSED,
   };
@@ -48,6 +50,7 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['refusal restores'],
+    focus: 'skips',
     script: 1,
     directed: REFUSED,
   },
@@ -65,6 +68,7 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['refusal restores'],
+    focus: 'skips',
     script: 1,
   },
   {
@@ -79,6 +83,7 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['refusal restores'],
+    focus: 'skips',
     script: 1,
   },
   {
@@ -95,6 +100,7 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['refusal restores'],
+    focus: 'skips',
     script: 1,
   },
   {

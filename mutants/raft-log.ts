@@ -29,6 +29,8 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['own term commits', ...UNLIKE_LOGS],
+    focus: 'logs',
+    within: 200,
     script: 3,
   },
   {
@@ -133,6 +135,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['transfer fence'],
+    focus: 'elections',
     script: 1,
     directed: { test: 'test/raft/replication.test.ts', titled: 'refusals by code, in their order' },
   },
@@ -148,6 +151,8 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', ...UNLIKE_LOGS],
+    focus: 'logs',
+    within: 400,
     script: 2,
     directed: {
       test: 'test/raft/durability.test.ts',
@@ -206,6 +211,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['catch-up', ...UNLIKE_LOGS],
+    focus: 'logs',
     script: 2,
   },
   {
@@ -222,6 +228,8 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_LOGS,
+    focus: 'logs',
+    within: 600,
     script: 2,
     directed: { test: 'test/raft/replication.test.ts', titled: 'raft: probing' },
   },

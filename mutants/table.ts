@@ -1,10 +1,25 @@
 /** Outcomes as a table: aligned for a terminal, or as Markdown. */
-import type { Outcome } from './outcome.js';
+import type { Outcome, Replays } from './outcome.js';
 
-const HEAD = ['mutant', 'bug', 'killed', 'seeds', 'CPU s', 'script', 'by'];
+const HEAD = [
+  ...[
+    'mutant',
+    'bug',
+    'focus',
+    'killed',
+    'seeds',
+    'CPU s',
+    'shrunk',
+    'known',
+    'shrink s',
+    'replays',
+  ],
+  'by',
+];
 
 function rowOf(outcome: Outcome) {
-  const { id, title, state, killed, bases, seeds, cpuMs, script, by, other, directed } = outcome;
+  const { id, title, state, killed, bases, seeds, cpuMs, by, other, directed } = outcome;
+  const { script, shrunk, replays } = outcome;
   const named = Object.entries(by).map(([name, times]) => [name, times] as const);
   const rate = bases === 0 ? '-' : `${killed}/${bases}`;
   const spread = (
@@ -14,10 +29,14 @@ function rowOf(outcome: Outcome) {
   return [
     id,
     title,
+    outcome.focus ?? '-',
     state === 'killed' ? rate : `${rate} ${state}`,
     spread(seeds, String),
     spread(cpuMs, (ms) => (ms / 1_000).toFixed(2)),
+    shrunk === null ? '-' : String(shrunk.events.median),
     script === null ? '-' : String(script),
+    shrunk === null ? '-' : (shrunk.cpuMs.median / 1_000).toFixed(1),
+    replays === null ? '-' : replayText(replays),
     [
       ...[...named, ...Object.entries(other).map(([name, n]) => [`not ${name}`, n] as const)].map(
         ([name, times]) => (bases === 1 ? name : `${name} ${times}`),
@@ -25,6 +44,13 @@ function rowOf(outcome: Outcome) {
       ...(directed === null ? [] : [directed]),
     ].join(', '),
   ];
+}
+
+/** `4`: so many, all as they should be. */
+function replayText({ played, same, held }: Replays): string {
+  return same === played && held === played
+    ? String(played)
+    : `${played}, ${same} same, ${held} held`;
 }
 
 export function tableText(outcomes: readonly Outcome[]): string {

@@ -1,4 +1,5 @@
 /** What a mutant is: one known bug as an edit of the built product, and what should see it. */
+import type { SwarmFocus } from '../src/sim/swarm-focus.js';
 
 /** An edit of one file of the build. The text must be there exactly once. */
 export interface Edit {
@@ -23,6 +24,8 @@ export interface SwarmMutant extends Named {
   readonly fires: readonly string[];
   /** Faults, and fates of single messages, of the shortest script known by hand. */
   readonly script: number;
+  /** What the runs lean to, as `lockstep sweep --focus` has them; not given: drawn. */
+  readonly focus?: SwarmFocus;
   /** Seeds within which the swarm must find it, from whatever seed it starts. */
   readonly within?: number;
   /** A named test that must fail on the mutated build where not every hunt ends with a kill. */

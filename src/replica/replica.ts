@@ -77,6 +77,7 @@ export class Replica {
   readonly #proposeFaults: ProposeFaults;
   #failed: ErrorData | null = null;
   #commitSeen: number;
+  #quietTicks = 0;
   readonly #events = new Pending<ReplicaEvent>();
 
   constructor(options: ReplicaOptions) {
@@ -165,6 +166,11 @@ export class Replica {
     return this.#hash;
   }
 
+  /** Ticks at which no peer's message lay unread: an election time-out could expire at them. */
+  get quietTicks(): number {
+    return this.#quietTicks;
+  }
+
   step(input: Input): void {
     if (this.#failed !== null) return;
     switch (input.type) {
@@ -211,6 +217,7 @@ export class Replica {
   /** One tick of TICK_MS. `unreadPeers`: peer messages wait, so no election may time out. */
   tick(unreadPeers: boolean): void {
     if (this.#failed !== null) return;
+    if (!unreadPeers) this.#quietTicks++;
     this.#log.tick(unreadPeers);
     this.#mirror.tick();
     this.#settle();

@@ -62,6 +62,7 @@ export interface Tuning {
 /** Where what a member does goes. `atUs` is when it does it, never before now. */
 export interface NodeOutputs {
   sent(node: SimNode, message: Message, atUs: number): void;
+  received(node: SimNode, message: Message, replica: Replica): void;
   commanded(node: SimNode, command: OriginCommand, atUs: number): void;
   written(node: SimNode, write: Persist): void;
   reported(node: SimNode, event: ReplicaEvent, atUs: number): void;
@@ -146,6 +147,10 @@ export class SimNode implements Watched {
     return this.#clockSetMs + ((this.#localUs - this.#clockSetUs) * this.#speed) / 1_000_000;
   }
 
+  get quietTicks(): number {
+    return this.#host?.replica.quietTicks ?? 0;
+  }
+
   /** Null while the member is dead. */
   get replica(): Replica | null {
     return this.#host?.replica ?? null;
@@ -223,6 +228,7 @@ export class SimNode implements Watched {
 
   receive(message: Message): void {
     if (this.#host === null) return;
+    this.#options.outputs.received(this, message, this.#host.replica);
     this.#inbox.peers.push(message);
     this.wake();
   }

@@ -31,6 +31,7 @@ import { RetryPacing } from './invariants/retry-pacing.js';
 import { SkipBatches } from './invariants/skip-batches.js';
 import { StateMachineSafety } from './invariants/state-machine-safety.js';
 import { TermFence } from './invariants/term-fence.js';
+import { TimeoutKept } from './invariants/timeout-kept.js';
 import { TransferFence } from './invariants/transfer-fence.js';
 import type { Finding, JournalView } from './invariants/types.js';
 
@@ -42,6 +43,8 @@ export interface Watched {
   readonly disk: MemoryDisk;
   /** Milliseconds of the member's own clock. */
   readonly clockMs: number;
+  /** Of its present life, as its replica counts them. */
+  readonly quietTicks: number;
 }
 
 export interface Violation {
@@ -84,10 +87,13 @@ export class Watch {
   readonly #skipBatches = new SkipBatches();
   readonly #oneConsumer = new OneConsumer();
   readonly #retryPacing: RetryPacing;
+  readonly #timeoutKept: TimeoutKept;
 
   constructor(options: {
     readonly hasher: Hasher;
     readonly timeScale: number;
+    /** The longest election time-out. */
+    readonly timeoutTicks: number;
     /** The disks of all slots. */
     readonly disks: readonly MemoryDisk[];
     readonly tell: (violation: Violation) => void;
@@ -96,6 +102,7 @@ export class Watch {
     this.#disks = options.disks;
     this.#tell = options.tell;
     this.#retryPacing = new RetryPacing(options.timeScale);
+    this.#timeoutKept = new TimeoutKept(options.timeoutTicks);
   }
 
   /** A member started from what its disk holds. */
@@ -103,6 +110,7 @@ export class Watch {
     this.#checked.set(slot, 0);
     this.#role(slot, member, null);
     this.#refusalRestores.started(member);
+    this.#timeoutKept.started(slot);
     const { term, vote } = disk;
     this.#monotonic.restarted(slot, { term, vote });
   }
@@ -112,6 +120,7 @@ export class Watch {
     switch (event.kind) {
       case 'role':
         this.#role(slot, member, event.role === 'leader' ? event.term : null);
+        this.#timeoutKept.role(slot, event.role === 'leader', event.cause, node.quietTicks);
         if (event.role === 'leader') this.#elected(node, event.term);
         return;
       case 'transfer':
@@ -155,10 +164,18 @@ export class Watch {
     this.#say(DurableAnswers.property, slot, this.#durableAnswers.sent(message, disk));
   }
 
+  /** A message reached a member, which reads it before its time-out may expire. */
+  received({ slot, quietTicks }: Watched, message: Message, { log }: Replica): void {
+    const { type, term } = message;
+    const isLeaders = (type === 'append' || type === 'heartbeat') && term >= log.term;
+    const isVotedFor = type === 'vote' && term === log.term && message.from === log.vote;
+    if (isLeaders || isVotedFor) this.#timeoutKept.begins(slot, quietTicks);
+  }
+
   /** A write is about to be handed to the disk. */
-  written({ slot, member, disk }: Watched, write: Persist): void {
+  written({ slot, member, disk, quietTicks }: Watched, write: Persist): void {
     const { entries } = write;
-    this.#voted(slot, member, disk.written, write);
+    if (this.#voted(slot, member, disk.written, write)) this.#timeoutKept.begins(slot, quietTicks);
     if (entries.length > 0) {
       const first = entries[0]!.index;
       const over = this.#leaderAppendOnly.written(slot, first, disk.written.lastIndex);
@@ -184,6 +201,7 @@ export class Watch {
     this.#say(Monotonic.property, slot, this.#monotonic.stands(slot, standing));
     // A member whose write failed is out; what it thinks of its log binds nobody.
     if (failed !== null) return;
+    this.#say(TimeoutKept.property, slot, this.#timeoutKept.stands(slot, replica.quietTicks));
     for (let index = (this.#checked.get(slot) ?? 0) + 1; index <= commit; index++) {
       const entryTerm = disk.written.termAt(index) ?? 0;
       this.#committed(slot, index, { entryTerm, inTerm: term });
@@ -247,9 +265,9 @@ export class Watch {
     this.#say(LoggedAsAccepted.property, slot, found);
   }
 
-  /** A vote for another member is handed to the disk. */
-  #voted(slot: Slot, voter: Member, log: JournalView, { term, vote, entries }: Persist): void {
-    if (vote === null || vote === voter || this.#newerLogVoted.isJudged(voter, term)) return;
+  /** Whether a vote for another member is handed to the disk, for the first time. */
+  #voted(slot: Slot, voter: Member, log: JournalView, { term, vote, entries }: Persist): boolean {
+    if (vote === null || vote === voter || this.#newerLogVoted.isJudged(voter, term)) return false;
     const before = endBelow(term, log.lastIndex, (index) => log.termAt(index)!);
     const start = entries[0]?.index ?? log.lastIndex + 1;
     const termAt = (index: number): number =>
@@ -257,6 +275,7 @@ export class Watch {
     const after = endBelow(term, start - 1 + entries.length, termAt);
     const found = this.#newerLogVoted.voted(voter, term, vote, [before, after]);
     this.#say(NewerLogVoted.property, slot, found);
+    return true;
   }
 
   #elected({ slot, member, disk }: Watched, term: number): void {

@@ -5,6 +5,7 @@
  * of a hash table in it. So the same plan and conditions give the same events.
  */
 import type { Hasher } from '../base/hasher.js';
+import { ELECTION_TICKS_MAX } from '../base/limits.js';
 import { memberOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
@@ -116,6 +117,7 @@ export class SimWorld {
     this.#watch = new Watch({
       hasher,
       timeScale: plan.timeScale,
+      timeoutTicks: longestTimeout(plan),
       disks: this.nodes.map(({ disk }) => disk),
       tell: (violation) =>
         onEvent({ kind: 'violation', ...violation, seq: null, atMs: agenda.nowMs }),
@@ -217,6 +219,7 @@ export class SimWorld {
         this.tiesOf(node).peers.get(message.to)?.send(message, atUs);
         if (this.reached !== null) this.#moments.sent(node, message);
       },
+      received: (node, message, replica) => this.#watch.received(node, message, replica),
       commanded: (node, command, atUs) => this.tiesOf(node).toOrigin.send(command, atUs),
       written: (node, write) => this.#watch.written(node, write),
       reported: (node, event, atUs) => {
@@ -304,6 +307,12 @@ export class SimWorld {
   #nodeOf(member: Member): SimNode {
     return this.nodes.find((node) => node.member === member)!;
   }
+}
+
+/** In ticks; infinite where only the conductor elects, or there is nobody to be elected by. */
+function longestTimeout({ replicas, election, tuning }: WorldPlan): number {
+  if (election === 'conductor' || replicas === 1) return Number.POSITIVE_INFINITY;
+  return tuning?.limits.electionTicksMax ?? ELECTION_TICKS_MAX;
 }
 
 function neverSeen(): Seen {

@@ -20,6 +20,7 @@ import { RetryPacing } from '../../src/sim/invariants/retry-pacing.js';
 import { SkipBatches } from '../../src/sim/invariants/skip-batches.js';
 import { StateMachineSafety } from '../../src/sim/invariants/state-machine-safety.js';
 import { TermFence } from '../../src/sim/invariants/term-fence.js';
+import { TimeoutKept } from '../../src/sim/invariants/timeout-kept.js';
 import { TransferFence } from '../../src/sim/invariants/transfer-fence.js';
 
 /** A log by its terms, from index 1 on. */
@@ -157,6 +158,26 @@ describe('sim: invariants: raft', () => {
     rule.transfer('r1.1', 'started', 'r2.1');
     rule.over('r1.1');
     expect(rule.accepted('r1.1')).toBeNull();
+  });
+
+  it('time-out kept: nobody waits for longer, whatever it refuses or what later term it meets', () => {
+    const rule = new TimeoutKept(40);
+    const waits = (tick: number): string | null => rule.stands('r1', tick);
+    const text = 'r1 waits for a leader since 41 ticks, its time-out is 40 at most';
+    rule.started('r1');
+    expect([waits(40), waits(41)]).toEqual([null, text]);
+    rule.begins('r1', 30);
+    expect([waits(70), waits(71)]).toEqual([null, text]);
+    rule.role('r1', false, 'higherTerm', 60);
+    expect([waits(70), waits(71)]).toEqual([null, text]);
+    rule.role('r1', false, 'electionTimeout', 70);
+    expect([waits(110), waits(111)]).toEqual([null, text]);
+    rule.role('r1', true, 'won', 110);
+    expect(waits(500)).toBeNull();
+    rule.role('r1', false, 'higherTerm', 500);
+    expect([waits(540), waits(541)]).toEqual([null, text]);
+    rule.started('r1');
+    expect(waits(40)).toBeNull();
   });
 
   it('log matching: same index and term with other bytes, or behind another term', () => {

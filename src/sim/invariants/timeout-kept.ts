@@ -1,0 +1,46 @@
+/**
+ * A member that hears no leader and gives no vote campaigns within its longest election time-out:
+ * nothing else puts it off, a refused request for its vote least of all. Raft paper, section 5.2;
+ * nats-server TestNRGUnsuccessfulVoteRequestDoesntResetElectionTimer.
+ */
+import type { Slot } from '../../base/member.js';
+import type { RoleCause } from '../../raft/types.js';
+import type { Finding } from './types.js';
+
+export class TimeoutKept {
+  static readonly property = 'time-out kept';
+  readonly #ticksMax: number;
+  /** The tick of each slot's present life at which its time-out began last. */
+  readonly #since = new Map<Slot, number>();
+  readonly #leading = new Set<Slot>();
+
+  /** @param ticksMax  of the longest time-out */
+  constructor(ticksMax: number) {
+    this.#ticksMax = ticksMax;
+  }
+
+  started(slot: Slot): void {
+    this.#since.set(slot, 0);
+    this.#leading.delete(slot);
+  }
+
+  /** A later term that was met begins nothing for who did not lead. */
+  role(slot: Slot, leads: boolean, cause: RoleCause, tick: number): void {
+    const led = this.#leading.has(slot);
+    if (leads) this.#leading.add(slot);
+    else this.#leading.delete(slot);
+    if (led || cause !== 'higherTerm') this.begins(slot, tick);
+  }
+
+  /** A leader was heard, or a vote given. */
+  begins(slot: Slot, tick: number): void {
+    this.#since.set(slot, tick);
+  }
+
+  /** @param tick  ticks of this life at which no peer's message lay unread */
+  stands(slot: Slot, tick: number): Finding {
+    const waited = tick - (this.#since.get(slot) ?? 0);
+    if (waited <= this.#ticksMax || this.#leading.has(slot)) return null;
+    return `${slot} waits for a leader since ${waited} ticks, its time-out is ${this.#ticksMax} at most`;
+  }
+}
