@@ -29,7 +29,7 @@ interface Flags {
   readonly write?: string[];
 }
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 
 async function run(flags: Flags): Promise<number> {
   if (flags.write !== undefined) return writePage(flags.write);

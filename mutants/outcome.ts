@@ -57,7 +57,7 @@ export interface Trial {
 }
 
 export function outcomeOfHunt(found: Hunt): Outcome {
-  const { mutant, bases } = found;
+  const { mutant, bases, asked } = found;
   const { id, title, source, fires, script } = mutant;
   const trouble = found.trouble ?? replayTrouble(found);
   const kills = bases.filter(({ killed }) => killed !== null && fires.includes(killed.property));
@@ -66,7 +66,7 @@ export function outcomeOfHunt(found: Hunt): Outcome {
   const state = kills.length < bases.length || bases.length === 0 ? 'survived' : 'killed';
   return {
     ...{ id, title, source, focus: mutant.focus ?? null },
-    state: stateOf(state, found.trouble, trouble),
+    state: trouble === null || (state === 'survived' && asked === bases.length) ? state : 'trouble',
     killed: kills.length,
     bases: bases.length,
     seeds: spread(kills.map(({ seeds }) => seeds)),
@@ -80,16 +80,6 @@ export function outcomeOfHunt(found: Hunt): Outcome {
     text: trouble ?? first?.text ?? null,
     directed: null,
   };
-}
-
-/** What went wrong with a hunt that had killed before does not matter; a wrong replay always does. */
-function stateOf(
-  state: 'killed' | 'survived',
-  hunter: string | null,
-  any: string | null,
-): Outcome['state'] {
-  if (any === null) return state;
-  return hunter === null || state !== 'killed' ? 'trouble' : state;
 }
 
 function shrunkenOf({ shrunk }: Hunt): Shrunken | null {
@@ -124,7 +114,7 @@ function isSame({ replayed: { failure, digests } }: Played, fires: readonly stri
 function replayTrouble(found: Hunt): string | null {
   const { fires } = found.mutant;
   for (const played of allPlayed(found)) {
-    const what = played.kind === 'script' ? 'the known script' : `seed ${played.seed}, shrunk,`;
+    const what = played.kind === 'script' ? 'the script' : `seed ${played.seed}`;
     const { digests, failure } = played.replayed;
     if (digests[0] !== digests[1]) return `${what} is not the same twice`;
     if (!isSame(played, fires)) return `${what} came to ${failure?.property ?? 'held'}`;
@@ -151,6 +141,18 @@ export function outcomeOfTrial({ mutant, result, text }: Trial): Outcome {
     seed: null,
     text,
     directed: null,
+  };
+}
+
+/** Two results of one mutant: of the hunts the larger one counts, of replays what there is. */
+export function mergeOutcomes(one: Outcome, other: Outcome): Outcome {
+  const [larger, smaller] = other.bases >= one.bases ? [other, one] : [one, other];
+  const sound = larger.state === 'trouble' ? smaller : larger;
+  return {
+    ...sound,
+    script: other.script ?? one.script,
+    shrunk: other.shrunk ?? one.shrunk,
+    replays: other.replays ?? one.replays,
   };
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { toErrorData, usageError } from '../src/base/errors.js';
 import { SWARM_MUTANTS, TESTED_MUTANTS } from './catalogue.js';
 import { markdownOf } from './markdown.js';
-import type { Outcome } from './outcome.js';
+import { mergeOutcomes, type Outcome } from './outcome.js';
 
 /** What `--json` prints. */
 export interface Result {
@@ -19,8 +19,8 @@ export interface Result {
 const PAGE = fileURLToPath(new URL('../../docs/mutants.md', import.meta.url));
 
 /**
- * Of a mutant that several results have, the last one counts: one that was changed is played again
- * alone. Errors: usage, with the file that is no result.
+ * Several results add up: hunts from many bases, shrinks of a few, mutants that were changed since.
+ * Errors: usage, with the file that is no result.
  */
 export function writePage(files: readonly string[]): number {
   writeFileSync(PAGE, markdownOf(mergeResults(files.map(resultOf))));
@@ -30,7 +30,10 @@ export function writePage(files: readonly string[]): number {
 export function mergeResults(results: readonly Result[]): Result {
   const outcomes = new Map<string, Outcome>();
   for (const result of results) {
-    for (const outcome of result.outcomes) outcomes.set(outcome.id, outcome);
+    for (const outcome of result.outcomes) {
+      const before = outcomes.get(outcome.id);
+      outcomes.set(outcome.id, before === undefined ? outcome : mergeOutcomes(before, outcome));
+    }
   }
   const order = [...SWARM_MUTANTS, ...TESTED_MUTANTS].map(({ id }) => id);
   const [{ schema, seeds, bases }] = results as [Result];

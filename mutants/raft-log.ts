@@ -54,8 +54,8 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     edits: [
       {
         file: REPLICATION,
-        find: 'held[Math.floor((size - 1) / 2)]',
-        replace: 'held[Math.floor(size / 2)]',
+        find: 'held[Math.floor((held.length - 1) / 2)]',
+        replace: 'held[Math.floor(held.length / 2)]',
       },
     ],
     fires: UNLIKE_LOGS,

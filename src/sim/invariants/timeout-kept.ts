@@ -41,6 +41,7 @@ export class TimeoutKept {
   stands(slot: Slot, tick: number): Finding {
     const waited = tick - (this.#since.get(slot) ?? 0);
     if (waited <= this.#ticksMax || this.#leading.has(slot)) return null;
-    return `${slot} waits for a leader since ${waited} ticks, its time-out is ${this.#ticksMax} at most`;
+    const longest = `its time-out is ${this.#ticksMax} at most`;
+    return `${slot} waits for a leader since ${waited} ticks, ${longest}`;
   }
 }
