@@ -1,6 +1,6 @@
 /**
- * How fast virtual time is: seeds of the default sweep, the same seeds on one thread and on two,
- * and scenarios under rising load. Every run has to hold. Rates are of processor time, which other
+ * How fast virtual time is: seeds of the default sweep, the same seeds on one thread and on two, the
+ * default scenario, and scenarios under rising load. Every run has to hold. Rates are of processor time, which other
  * work on the machine disturbs less than the clock; the gain of a second core is a ratio of clocks.
  */
 import { availableParallelism } from 'node:os';
@@ -9,10 +9,22 @@ import { planScenario } from '../src/scenario/parse.js';
 import { play } from '../src/scenario/play.js';
 import { simDriver } from '../src/sim/driver.js';
 import { runSeed } from '../src/sim/seeds.js';
+import { runSwarm } from '../src/sim/swarm-run.js';
+import { drawSwarm, type SwarmPlan } from '../src/sim/swarm.js';
 import { sweep } from '../src/sim/sweep.js';
 import { median } from './median.js';
 
 const SUBJECT = { kind: 'drawn' } as const;
+const DEFAULT_MS = 10_000;
+const DEFAULT_ORIGIN = {
+  kind: 'synthetic',
+  messages: 2_000,
+  size: 128,
+  gaps: [
+    { after: 500, count: 300 },
+    { after: 1_200, count: 10_001 },
+  ],
+} as const;
 /** Messages a second of a scenario, and its virtual seconds. */
 const LOADS = [
   { rate: 1, seconds: 100 },
@@ -32,6 +44,9 @@ export async function benchSim({ hasher, quick, print }: SimBenchOptions): Promi
   const rounds = quick ? 1 : 5;
   print('seeds', await seedsACore(seeds, rounds, hasher));
   if (availableParallelism() > 1) print('two cores', await secondCore(2 * seeds, rounds));
+  for (const load of ['paced', 'bursts'] as const) {
+    print(`default, ${load}`, await defaultScenario(quick ? 2 : 60, rounds, { hasher, load }));
+  }
   for (const load of quick ? LOADS.map(({ rate }) => ({ rate, seconds: 0.1 })) : LOADS) {
     const name = `${load.rate.toLocaleString('en')} msgs/s`;
     print(name, await scenarioUnder(load, rounds, hasher));
@@ -53,6 +68,48 @@ async function seedsACore(seeds: number, rounds: number, hasher: Hasher): Promis
     const before = process.cpuUsage();
     for (let seed = 1; seed <= seeds; seed++) {
       const report = await runSeed(SUBJECT, seed, hasher);
+      if (report.failure !== null) throw new Error(`seed ${seed}: ${report.failure.text}`);
+      simulatedMs += report.simulatedMs;
+    }
+    return cpuMsSince(before);
+  });
+  const rate = ((seeds * 1_000) / cpuMs).toFixed(0);
+  return `${rate} seeds/s a core, ${(simulatedMs / cpuMs).toFixed(0)} x real time`;
+}
+
+/**
+ * A seed of the default scenario: three replicas, 10 virtual seconds in which anything may break,
+ * 2,000 messages over all of them, two gaps, and conditions and faults as the seed draws them.
+ * `paced`: 200 messages a second, each on its own; `bursts`: 100 at once every half second.
+ */
+function drawDefault(seed: number, load: 'paced' | 'bursts'): SwarmPlan {
+  const drawn = drawSwarm(seed, { focus: 'mixed', replicas: 3 });
+  const stretch = DEFAULT_MS / drawn.safetyMs;
+  return {
+    ...drawn,
+    safetyMs: DEFAULT_MS,
+    origin: { ...DEFAULT_ORIGIN, rate: load === 'paced' ? 200 : null },
+    load: {
+      heldBack: 10,
+      burst: load === 'paced' ? null : { messages: 100, everyMs: 500 },
+      sizeMax: DEFAULT_ORIGIN.size,
+      headersEvery: 8,
+    },
+    faults: drawn.faults.map((fault) => ({ ...fault, atMs: Math.floor(fault.atMs * stretch) })),
+  };
+}
+
+async function defaultScenario(
+  seeds: number,
+  rounds: number,
+  { hasher, load }: { readonly hasher: Hasher; readonly load: 'paced' | 'bursts' },
+): Promise<string> {
+  let simulatedMs = 0;
+  const cpuMs = await measured(rounds, async () => {
+    simulatedMs = 0;
+    const before = process.cpuUsage();
+    for (let seed = 1; seed <= seeds; seed++) {
+      const report = await runSwarm(drawDefault(seed, load), hasher);
       if (report.failure !== null) throw new Error(`seed ${seed}: ${report.failure.text}`);
       simulatedMs += report.simulatedMs;
     }

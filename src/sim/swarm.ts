@@ -21,6 +21,8 @@ export interface DrawOptions {
   readonly beyondQuorum?: boolean;
   /** What the run leans to; not given: drawn. */
   readonly focus?: SwarmFocus | undefined;
+  /** Not given: drawn. */
+  readonly replicas?: number;
 }
 
 const SAFETY_MS_MIN = 500;
@@ -39,7 +41,7 @@ export function drawSwarm(seed: number, options: DrawOptions = {}): SwarmPlan {
   const drawn = pick(prng, 'focus', FOCUS_DRAWS);
   // What breaks more than is tolerated leans to that alone.
   const leaning = LEANINGS[options.focus ?? (beyondQuorum ? 'mixed' : drawn)];
-  const replicas = pick(prng, 'replicas', leaning.replicas);
+  const replicas = options.replicas ?? pick(prng, 'replicas', leaning.replicas);
   const safetyMs = prng.between('safety', SAFETY_MS_MIN, SAFETY_MS_MAX);
   const size = prng.between('size', 0, 256);
   const sizeMax = size + pick(prng, 'sizes', [0, 0, 100, 1_000, 8_000]);
