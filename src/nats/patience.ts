@@ -4,6 +4,8 @@ import { isTransient } from './api.js';
 
 /** How long a server that does not answer is waited for. */
 export const PATIENCE_MS = 20_000;
+/** The same, in time-outs of one request. */
+export const PATIENCE_TIMEOUTS = 4;
 export const RETRY_MS = 250;
 
 /** Errors: those of the last request. */

@@ -11,7 +11,7 @@ import { LockstepError } from '../base/errors.js';
 import type { JetStreamAccess } from './access.js';
 import { API_ERROR, apiErrorOf, isTransient } from './api.js';
 import type { Listening } from './listening.js';
-import { PATIENCE_MS, RETRY_MS } from './patience.js';
+import { PATIENCE_TIMEOUTS, RETRY_MS } from './patience.js';
 import { RequestReader } from './request-reader.js';
 import { ReaderIntake, type ReadBatch } from './reader-intake.js';
 
@@ -26,7 +26,7 @@ export interface ReadRequest {
   readonly bytesPerSecond: number | null;
   /** Only messages of these subjects; empty: all. */
   readonly subjects?: readonly string[];
-  /** How long a server that does not answer is waited for; default 20 s. */
+  /** How long a server that does not answer is waited for; default: four times the time-out. */
   readonly patienceMs?: number;
   /** True: no consumer is tried; one would add interest to a stream that keeps by interest. */
   readonly byRequests?: boolean;
@@ -63,7 +63,8 @@ export async function openReader(
   access: JetStreamAccess,
   request: ReadRequest,
 ): Promise<StreamReader> {
-  if (request.byRequests === true) return new RequestReader(access.api, request);
+  const patient = { ...request, patienceMs: patienceOf(access, request) };
+  if (request.byRequests === true) return new RequestReader(access.api, patient);
   const reader = new ConsumerReader(access, request);
   try {
     await reader.open();
@@ -73,8 +74,12 @@ export async function openReader(
     const code = apiErrorOf(error);
     const isForbidden = code === API_ERROR.workQueue || code === API_ERROR.tooManyConsumers;
     if (!isForbidden || request.replica !== null) throw error;
-    return new RequestReader(access.api, request);
+    return new RequestReader(access.api, patient);
   }
+}
+
+function patienceOf({ settings }: JetStreamAccess, { patienceMs }: ReadRequest): number {
+  return patienceMs ?? PATIENCE_TIMEOUTS * settings.timeoutMs;
 }
 
 /** One consumer. */
@@ -107,7 +112,7 @@ class ConsumerReader implements StreamReader {
     this.#access = access;
     this.#request = request;
     this.#next = Math.max(1, request.from);
-    this.#patienceMs = request.patienceMs ?? PATIENCE_MS;
+    this.#patienceMs = patienceOf(access, request);
     const largestMs = bytesPerSecond === null ? 0 : (1_000 * access.payloadMax) / bytesPerSecond;
     this.#silenceMs = SILENCE_MS + largestMs;
     this.#unwatch = access.onRefusal((error) => {

@@ -1,5 +1,4 @@
 /** A verification as text for a person. */
-import { formatSize } from '../base/units.js';
 import type { DifferenceKind, Excuse, Found } from '../verify/findings.js';
 import type { BacklogReport, SideReport, VerifyReport } from '../verify/result.js';
 import { counted, duration, grouped, printable, table } from './text.js';
@@ -124,7 +123,7 @@ function rangeText(first: number, last: number): string {
 /** In the unit that leaves at most four digits. */
 export function sizeText(bytes: number): string {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
-  if (bytes < 1_024) return formatSize(bytes);
+  if (bytes < 1_024) return `${bytes} bytes`;
   let value = bytes / 1_024;
   let at = 0;
   for (; value >= 1_024 && at < units.length - 1; at++) value /= 1_024;

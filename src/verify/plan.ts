@@ -16,7 +16,7 @@ export async function dryRun(
   const always = [
     `4 x ${to}.STREAM.INFO.${mirror.name}`,
     `4 x ${from}.STREAM.INFO.${origin.name}`,
-    `1 x ${from}.CONSUMER.CREATE and DELETE.${origin.name}, to see what is pending`,
+    `1 x ${from}.CONSUMER.CREATE.${origin.name} and its deletion, to see what is pending`,
   ];
   if (given.depth === 'full') {
     const bytes = origin.state.bytes + mirror.state.bytes;
@@ -24,8 +24,8 @@ export async function dryRun(
     const time = rate === null ? '' : `, ${Math.ceil(bytes / 2 / rate)} s at that rate`;
     return [
       ...always,
-      `1 x ${from}.CONSUMER.CREATE and DELETE.${origin.name}, to read it`,
-      `1 x ${to}.CONSUMER.CREATE and DELETE.${mirror.name}, to read it`,
+      `1 x ${from}.CONSUMER.CREATE.${origin.name} and its deletion, to read it`,
+      `1 x ${to}.CONSUMER.CREATE.${mirror.name} and its deletion, to read it`,
       `about ${bytes} bytes to be read of both together${time}`,
     ];
   }

@@ -100,6 +100,7 @@ function originName({ name, mirror, hasSources }: StreamFacts, given: string | n
       'of any stream with --replicas';
     throw new LockstepError('usage', text);
   }
+  if (given === name) throw new LockstepError('usage', `--origin: ${given} is the stream itself`);
   if (given !== null) return given;
   const text =
     `${name} is not a mirror: compare its replicas with --replicas, or name what it was a mirror ` +

@@ -2,7 +2,7 @@
 import { headers as newHeaders } from 'nats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NatsServer } from '../../src/nats/server.js';
-import { Client, onServer, startServer } from './stage.js';
+import { Client, onServer, startServer } from '../nats/stage.js';
 import { addMirror, gist, reached, verify } from './verify-stage.js';
 
 onServer('verify: situations', () => {

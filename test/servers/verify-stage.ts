@@ -1,5 +1,5 @@
 /** Streams on a real server, their mirrors, and what a verification says of them. */
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { NatsServer } from '../../src/nats/server.js';
 import { resolveSettings } from '../../src/nats/settings.js';
 import type { ConnectionGiven } from '../../src/scenario/connection.js';
@@ -10,7 +10,7 @@ import {
   type VerifyRequest,
   type VerifyTools,
 } from '../../src/verify/verify.js';
-import { hasher, type Client } from './stage.js';
+import { hasher, type Client } from '../nats/stage.js';
 
 type Given = Partial<VerifyRequest> & {
   readonly connection?: ConnectionGiven;
@@ -68,5 +68,10 @@ export async function addMirror(
 }
 
 export async function reached(client: Client, stream: string, last: number): Promise<void> {
-  await expect.poll(() => client.lastOf(stream), { timeout: 20_000, interval: 20 }).toBe(last);
+  await vi.waitFor(
+    async () => {
+      expect(await client.lastOf(stream)).toBe(last);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
 }
