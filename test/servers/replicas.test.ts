@@ -93,6 +93,31 @@ onServer('replicas: three servers', () => {
     expect(report).toMatchObject({ result: 'identical', coverage: { compared: MESSAGES - 3 } });
   });
 
+  it.each([
+    ['one message of each subject', { max_msgs_per_subject: 1 }],
+    ['a hundred messages', { max_msgs: 100 }],
+    ['messages that expire', { max_age: 1_500_000_000 }],
+  ])('written to while they are read, %s: no difference is reported', async (title, limits) => {
+    const stream = `LIMITED_${Object.keys(limits).join('_').toUpperCase()}`;
+    await client.addStream(stream, { num_replicas: 3, ...limits });
+    const jetStream = client.connection.jetstream();
+    let isOver = false;
+    const write = async (): Promise<number> => {
+      let written = 0;
+      for (; !isOver; written++) {
+        const subject = `${stream.toLowerCase()}.${written % 50}`;
+        await jetStream.publish(subject, payloadOf(written)).catch(() => undefined);
+      }
+      return written;
+    };
+    const writing = write();
+    await expect.poll(() => client.lastOf(stream), { timeout: 20_000 }).toBeGreaterThan(500);
+    const report = await compare({}, 4_000, stream).finally(() => (isOver = true));
+    expect(await writing, title).toBeGreaterThan(report.up_to);
+    expect(report).toMatchObject({ differences: [], reason: null });
+    expect(['identical', 'explained']).toContain(report.result);
+  });
+
   it('one bit flipped on one of them, every count as before: found, by name and sequence', async () => {
     const server = cluster.server('n3');
     // As an operator would: what is killed takes its messages from the log once more.
