@@ -1,4 +1,4 @@
-/** How each kind of fault is drawn: whom it strikes, how hard, and when. Weak and early come first. */
+/** How each kind of fault is drawn: whom it strikes, how hard, when. Weak and early come first. */
 import * as fc from 'fast-check';
 import type { FaultText } from '../scenario/schema.js';
 import type { FaultKind } from '../scenario/types.js';
