@@ -19,6 +19,7 @@ export {
   type FaultWords,
   type ScenarioFields,
 } from './scenario/builder.js';
+export type { OpenOwnOrigin, OwnMessage, OwnOrigin } from './scenario/own-origin.js';
 export { parseScenario, planScenario, type ReadFile } from './scenario/parse.js';
 export { play, type PlayOptions, type PlayResult } from './scenario/play.js';
 export type { ClusterEvent, Driver, RunningCluster } from './scenario/driver.js';

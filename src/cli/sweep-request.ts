@@ -7,7 +7,7 @@ import type { SweepSubject } from '../sim/seeds.js';
 import type { SwarmFocus } from '../sim/swarm-focus.js';
 import type { SweepAsked } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
-import { madeOrigin } from '../scenario/origins.js';
+import { refuseLive } from '../scenario/origins.js';
 import type { ShrinkRequest } from '../kit/replay-files.js';
 import type { Shard, SweepRequest } from '../kit/sweep.js';
 import { planOf } from './run.js';
@@ -88,7 +88,7 @@ function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubjec
     if (focus !== undefined) throw refused('--focus: only for drawn runs; a scenario says it all');
     const fields = beyondQuorum === true ? { beyondQuorum } : {};
     const plan = planOf(scenario, { on: 'sim', fault: [], ...fields });
-    madeOrigin('sim', plan);
+    refuseLive('sim', plan);
     return { kind: 'scenario', plan, conditions: conditions ?? 'calm' };
   }
   if (conditions !== undefined) {

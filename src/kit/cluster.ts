@@ -3,7 +3,6 @@
  * the test waits for, and is judged like a scenario. Faults are those of scenarios, armed in the
  * same hosts and told in the same words.
  */
-import { readFileSync } from 'node:fs';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import { loadHasher, type Hasher } from '../base/hasher.js';
 import { slotsOf, type Slot } from '../base/member.js';
@@ -19,6 +18,8 @@ import {
 } from '../scenario/builder.js';
 import { faultsOn } from '../scenario/checks.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
+import { readInput } from '../scenario/input-file.js';
+import { loaded } from '../scenario/own-origin.js';
 import { planAdded, planScenario } from '../scenario/parse.js';
 import { RunRecord } from '../scenario/record.js';
 import { resultOf, Run, type Outcome, type PlayResult } from '../scenario/run.js';
@@ -66,7 +67,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const { on = 'threads', name = 'a test', replay = '', ...fields } = options;
   const driver = driverOf('on', on);
   const text = scenario(name, { origin: ORIGIN_DEFAULT, ...fields });
-  const whole = planScenario(text, 'startCluster', (path) => readFileSync(path, 'utf8'));
+  const whole = await loaded(planScenario(text, 'startCluster', readInput));
   const plan = { ...whole, faults: faultsOn(whole.faults, driver.name) };
   const record = new RunRecord(plan, driver);
   const members = new MemberStates(slotsOf(plan.replicas));

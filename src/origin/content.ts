@@ -60,12 +60,15 @@ export class OriginContent {
   readonly #hasher: Hasher;
   readonly #sizeMax: number;
   readonly #headersEvery: number;
+  /** What an origin of somebody else's holds, by number; null: it is made from the seed. */
+  readonly #held: readonly StoredMessage[] | null;
   readonly #records = new RecordIndex();
   readonly #blocks: BlockDigests;
 
   constructor(plan: MadeOriginPlan, options: OriginContentOptions) {
     const { seed, hasher, allocate, life = 0 } = options;
     this.#shape = new OriginShape(plan);
+    this.#held = plan.kind === 'own' ? plan.held : null;
     this.#sizeMax = Math.max(plan.size, options.sizeMax ?? 0);
     this.#headersEvery = options.headersEvery ?? HEADERS_EVERY;
     this.#seed = mix(mix(Math.floor(seed / 4_294_967_296)) ^ (seed | 0)) ^ life;
@@ -148,6 +151,7 @@ export class OriginContent {
   /** The payload is written to the front of `room`. */
   #make(seq: number, room: DataView<ArrayBuffer>): StoredMessage {
     const sentinel = seq === this.sentinel;
+    if (this.#held !== null && !sentinel) return this.#held[this.numberOf(seq)]!;
     const mixed = mix(this.#seed ^ mix(seq | 0) ^ Math.floor(seq / 4_294_967_296));
     const size = sentinel ? SENTINEL_SIZE : this.#sizeOf(mixed);
     fillPayload(room, size, mixed);
@@ -165,13 +169,19 @@ export class OriginContent {
     return this.#sizeMax === size ? size : size + (mix(mixed) % (this.#sizeMax - size + 1));
   }
 
+  /** Bytes of the largest record that there can be. */
+  #largest(): number {
+    const payload = Math.max(this.#sizeMax, SENTINEL_SIZE);
+    return (this.#held ?? []).reduce(
+      (most, { subject, headers, payload }) =>
+        Math.max(most, messageSize(subject.length, headers.length, payload.length)),
+      messageSize(SENTINEL_SUBJECT.length, HEADERS.length, payload),
+    );
+  }
+
   /** Records lie side by side across gaps, so a segment is one run of the index. */
   #encode(allocate: (size: number) => Uint8Array): void {
-    const largest = messageSize(
-      SENTINEL_SUBJECT.length,
-      HEADERS.length,
-      Math.max(this.#sizeMax, SENTINEL_SIZE),
-    );
+    const largest = this.#largest();
     const fitting = Math.floor(SEGMENT_BYTES_MAX / largest);
     const room = new DataView(new ArrayBuffer(paddedSize(this.#sizeMax)));
     let segment = NO_BYTES as Uint8Array;

@@ -86,7 +86,7 @@ export class OriginShape {
 
 /** First and last sequence of a plan and the gaps between, as sequences. */
 function spanOf(plan: MadeOriginPlan): SeqRange & { readonly gaps: readonly SeqRange[] } {
-  if (plan.kind === 'nats-gaps') return plan;
+  if (plan.kind !== 'synthetic') return plan;
   let passed = 0;
   const gaps = plan.gaps.map(({ after, count }) => {
     const first = after + passed + 1;

@@ -85,8 +85,11 @@ function sequencesOf(service: OriginService, range: OriginRange): SeqRange {
 
 /** The same name and size of payload; messages 1 to `messages`, all of them there at once. */
 function rebornPlan(messages: number): Replan {
-  return (before) =>
-    before.kind === 'synthetic'
-      ? { ...before, messages, rate: null, gaps: [] }
-      : { ...before, first: 1, last: messages, messages, rate: null, gaps: [] };
+  return (before) => {
+    const { size } = before;
+    if (before.kind === 'synthetic') return { ...before, messages, rate: null, gaps: [] };
+    const { name } = before;
+    const whole = { first: 1, last: messages, messages, rate: null, gaps: [] };
+    return { kind: 'nats-gaps', name, size, ...whole };
+  };
 }

@@ -1,6 +1,6 @@
 /** Origins as written -> origins as planned: counts, gaps and sizes, checked. */
 import { RECORD_BYTES_MAX, SEQ_MAX } from '../base/limits.js';
-import { LockstepError, usageError } from '../base/errors.js';
+import { invariant, LockstepError, usageError } from '../base/errors.js';
 import {
   formatSize,
   parseCount,
@@ -26,7 +26,7 @@ import { refusal } from './words.js';
 
 type Raw = Scenario['origin'];
 
-const KINDS = ['synthetic', 'natsGaps', 'nats'] as const satisfies readonly (keyof Raw)[];
+const KINDS = ['synthetic', 'natsGaps', 'nats', 'module'] as const satisfies readonly (keyof Raw)[];
 const SIZE_DEFAULT = 128;
 /** Half of what a record may have: subject, headers and layout always fit beside it. */
 const SIZE_MAX = RECORD_BYTES_MAX / 2;
@@ -36,13 +36,17 @@ const AROUND_BYTES = 96;
 
 /** Errors: usage, naming the path or the file, what was found and what was expected. */
 export function planOrigin(where: string, origin: Raw, readFile: ReadFile): OriginPlan {
-  const { synthetic, natsGaps, nats } = origin;
+  const { synthetic, natsGaps, nats, module } = origin;
   const given = KINDS.filter((kind) => origin[kind] !== undefined);
   if (given.length !== 1) {
     const found = given.length === 0 ? 'no origin' : given.join(' and ');
     throw usageError(where, found, `exactly one of ${KINDS.join(', ')}`);
   }
   if (nats !== undefined) return planLive(`${where}.nats`, nats);
+  if (module !== undefined) {
+    const { path, options = null, rate } = module;
+    return { kind: 'module', path, options, rate: parseRate(`${where}.module.rate`, rate) };
+  }
   if (synthetic !== undefined) {
     return bounded(where, planSynthetic(`${where}.synthetic`, synthetic));
   }
@@ -139,9 +143,17 @@ function bounded(where: string, plan: MadeOriginPlan): MadeOriginPlan {
   throw usageError(where, found, expected);
 }
 
-/** The origin of a plan for who reaches no network. Errors: usage, when it is a live one. */
-export function madeOrigin(driver: DriverName, { origin }: Pick<Plan, 'origin'>): MadeOriginPlan {
-  if (origin.kind !== 'nats') return origin;
+/** For who reaches no network. Errors: usage, when the origin is a live one. */
+export function refuseLive(driver: DriverName, { origin }: Pick<Plan, 'origin'>): void {
+  if (origin.kind !== 'nats') return;
   const text = `a live origin (${origin.stream}) cannot be played on ${driver}; threads can`;
   throw new LockstepError('usage', text);
+}
+
+/** The origin of a plan that is about to be played. Errors: as refuseLive. */
+export function madeOrigin(driver: DriverName, plan: Pick<Plan, 'origin'>): MadeOriginPlan {
+  refuseLive(driver, plan);
+  const { origin } = plan;
+  invariant(origin.kind !== 'module' && origin.kind !== 'nats', 'the origin of a plan is loaded');
+  return origin;
 }

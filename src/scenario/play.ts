@@ -7,6 +7,7 @@ import { toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { faultsOn } from './checks.js';
 import type { ClusterEvent, Driver } from './driver.js';
+import { loaded } from './own-origin.js';
 import { RunRecord } from './record.js';
 import { resultOf, Run, type Outcome, type PlayResult } from './run.js';
 import type { Plan } from './types.js';
@@ -28,7 +29,8 @@ export interface PlayOptions {
  * Errors: usage, when the driver finds that the plan asks for what is not there; and whatever
  * `onEvent` throws, once the cluster is closed.
  */
-export async function play(plan: Plan, options: PlayOptions): Promise<PlayResult> {
+export async function play(given: Plan, options: PlayOptions): Promise<PlayResult> {
+  const plan = await loaded(given);
   const onDriver = { ...plan, faults: faultsOn(plan.faults, options.driver.name) };
   const record = new RunRecord(onDriver, options.driver);
   const listener = new Listener(options.onEvent);

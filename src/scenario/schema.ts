@@ -82,6 +82,14 @@ const natsGaps = z
   })
   .describe('the shape of a real stream, with bodies made from the seed');
 
+const module = z
+  .strictObject({
+    path: text.describe('a JavaScript module: its default export returns { name, messages }'),
+    options: z.json().optional().describe('what it is called with'),
+    rate: rate.optional(),
+  })
+  .describe('messages of your own (docs/testing.md)');
+
 const nats = z
   .strictObject({
     url: z
@@ -283,6 +291,7 @@ export const scenarioSchema = z.strictObject({
       synthetic: synthetic.optional(),
       natsGaps: natsGaps.optional(),
       nats: nats.optional(),
+      module: module.optional(),
     })
     .describe('exactly one'),
   mirror: z

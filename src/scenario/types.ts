@@ -4,7 +4,7 @@
  */
 import type { Slot } from '../base/member.js';
 import type { SkipEncoding } from '../mirror/types.js';
-import type { SeqRange, StreamState } from '../stream/types.js';
+import type { SeqRange, StoredMessage, StreamState } from '../stream/types.js';
 import type { ConnectionGiven } from './connection.js';
 import type { Shape } from './shapes.js';
 
@@ -36,6 +36,22 @@ export interface RebuiltOriginPlan {
   readonly rate: number | null;
 }
 
+/** Messages that a module of the user's holds, as they are loaded before a cluster starts. */
+export interface OwnOriginPlan extends Omit<RebuiltOriginPlan, 'kind'> {
+  readonly kind: 'own';
+  /** Rising, the sentinel not among them. */
+  readonly held: readonly StoredMessage[];
+}
+
+/** A module of the user's that was not loaded yet. */
+export interface ModuleOriginPlan {
+  readonly kind: 'module';
+  readonly path: string;
+  /** What it is called with. */
+  readonly options: unknown;
+  readonly rate: number | null;
+}
+
 /** A stream on a NATS server, read as it is. It is never written to. */
 export interface LiveOriginPlan {
   readonly kind: 'nats';
@@ -45,9 +61,9 @@ export interface LiveOriginPlan {
   readonly rate: null;
 }
 
-/** Origins whose content lockstep makes itself. */
-export type MadeOriginPlan = SyntheticOriginPlan | RebuiltOriginPlan;
-export type OriginPlan = MadeOriginPlan | LiveOriginPlan;
+/** Origins whose content lockstep serves itself. */
+export type MadeOriginPlan = SyntheticOriginPlan | RebuiltOriginPlan | OwnOriginPlan;
+export type OriginPlan = MadeOriginPlan | LiveOriginPlan | ModuleOriginPlan;
 
 /**
  * A role, a predicate or a slot; resolved when the fault fires. `follower` is the first one by slot

@@ -51,7 +51,7 @@ export class OriginWorker implements OriginControl {
         const connection = withSecrets(plan.connection, secrets);
         running.use(await this.#openLive({ ...plan, connection }, tools));
       } else {
-        const content = new OriginContent(plan, tools);
+        const content = new OriginContent(madeOrigin('threads', { origin: plan }), tools);
         running.use(new OriginService(content, { ...tools, rate: plan.rate }));
       }
       this.#running = running;

@@ -7,7 +7,7 @@ import { playSweep, type SweepRequest } from '../kit/sweep.js';
 import { version } from '../kit/version.js';
 import { counted, printable } from '../report/text.js';
 import { readInput } from '../scenario/input-file.js';
-import { madeOrigin } from '../scenario/origins.js';
+import { refuseLive } from '../scenario/origins.js';
 import { planScenario, scenarioSource } from '../scenario/parse.js';
 import type { Scenario } from '../scenario/schema.js';
 import { checkMustHit } from '../sim/must-hit.js';
@@ -68,7 +68,7 @@ export function planSweep(of: SweepScenario, options: SweepOptions, asked: Asked
   const { timeLimit, conditions = 'calm', shrink, focus } = options;
   const source = of === DRAWN ? null : sourceOf(of);
   const plan = source === null ? null : planScenario(source.raw, source.where, readInput);
-  if (plan !== null) madeOrigin('sim', plan);
+  if (plan !== null) refuseLive('sim', plan);
   const own = timeLimit === undefined ? null : parsePositiveDuration('timeLimit', timeLimit);
   const limitMs = asked.timeLimitMs ?? own;
   const beyondQuorum = options.beyondQuorum ?? false;

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const EXAMPLE = 'mid-skip.test.ts';
 /** Examples that the README shows, each behind a link to it. */
 const SHOWN = [EXAMPLE, 'refused-skips.test.ts'];
-const EXAMPLES = [...SHOWN, 'drawn-scenarios.test.ts'];
+const EXAMPLES = [...SHOWN, 'drawn-scenarios.test.ts', 'own-origin.test.ts'];
 
 interface Report {
   readonly success: boolean;
@@ -84,6 +84,7 @@ describe('examples', () => {
       expect.arrayContaining([
         '3, range: what is refused is taken back',
         'whatever is drawn: every election has a term of its own',
+        'orders of our own are mirrored through a kill',
       ]),
     );
     expect(success).toBe(true);

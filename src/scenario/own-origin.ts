@@ -1,0 +1,117 @@
+/**
+ * An origin of the user's own: a module that holds its messages, loaded before a cluster starts.
+ * From there on it is an origin like those that are made here: windows, rates, every fault.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { LockstepError, toErrorData, usageError } from '../base/errors.js';
+import { RECORD_BYTES_MAX, SEQ_MAX } from '../base/limits.js';
+import { isSeq } from '../base/seq.js';
+import { formatSize } from '../base/units.js';
+import type { SeqRange, StoredMessage } from '../stream/types.js';
+import { isStreamName } from './subjects.js';
+import type { ModuleOriginPlan, OwnOriginPlan, Plan } from './types.js';
+import { plain, refusal } from './words.js';
+
+/** One message of an origin. Text is UTF-8. */
+export interface OwnMessage {
+  /** Rising, 1 … 2^53-2; what is left out between two of them is a gap. */
+  readonly seq: number;
+  readonly subject: string;
+  readonly body: string | Uint8Array;
+  /** As NATS has them, `NATS/1.0\r\nName: value\r\n\r\n`; default none. */
+  readonly headers?: string | Uint8Array;
+  /** Nanoseconds since 1970; default rising from 2026 on. */
+  readonly timestamp?: bigint;
+}
+
+/** What the module's default export returns. */
+export interface OwnOrigin {
+  /** Of the stream: a name without spaces, dots and wildcards. */
+  readonly name: string;
+  readonly messages: Iterable<OwnMessage>;
+}
+
+/**
+ * The default export of the module: the same options give the same messages, or a run could not be
+ * played again.
+ *
+ * @param options  `origin.module.options` of the scenario
+ */
+export type OpenOwnOrigin = (options: unknown) => OwnOrigin | Promise<OwnOrigin>;
+
+/** Subject, headers and layout always fit beside it. */
+const BODY_MAX = RECORD_BYTES_MAX / 2;
+/** What a message that does not say carries: 2026-01-01T00:00:00Z, and so much a sequence. */
+const CREATED_NS = 1_767_225_600_000_000_000n;
+const APART_NS = 500n;
+const ENCODER = new TextEncoder();
+
+/** The plan with its origin loaded, if that is a module. Errors: usage, one line. */
+export async function loaded(plan: Plan): Promise<Plan> {
+  const { origin } = plan;
+  return origin.kind === 'module' ? { ...plan, origin: await load(origin) } : plan;
+}
+
+async function load({ path, options, rate }: ModuleOriginPlan): Promise<OwnOriginPlan> {
+  const where = `origin.module: ${plain(path)}`;
+  const file = resolve(path);
+  if (!existsSync(file)) throw new LockstepError('usage', `${where}: no such file`);
+  let own: unknown;
+  try {
+    const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    if (typeof module.default === 'function')
+      own = await (module.default as OpenOwnOrigin)(options);
+  } catch (error) {
+    const { message } = toErrorData(error);
+    throw new LockstepError('usage', `${where}: it failed (${plain(message)})`);
+  }
+  const { name, messages } = (own ?? {}) as Partial<OwnOrigin>;
+  if (typeof name !== 'string' || typeof messages?.[Symbol.iterator] !== 'function') {
+    const expected = 'a module whose default export returns { name, messages }';
+    throw usageError('origin.module', path, expected);
+  }
+  if (!isStreamName(name)) throw refusal(`${where}: name`, name, 'a name of a stream');
+  const held = [...messages].map((message, at) => storedOf(`${where}: messages[${at}]`, message));
+  return { kind: 'own', name, rate, held, ...shapeOf(where, held) };
+}
+
+function storedOf(where: string, message: OwnMessage): StoredMessage {
+  const { seq, subject, body, headers = '', timestamp } = message;
+  if (!isSeq(seq) || seq >= SEQ_MAX) throw refusal(`${where}.seq`, seq, 'a sequence below 2^53-1');
+  if (typeof subject !== 'string' || !/^[^\s.]+(\.[^\s.]+)*$/.test(subject)) {
+    throw refusal(`${where}.subject`, subject, 'a subject such as orders.new');
+  }
+  const payload = bytesOf(`${where}.body`, body);
+  return {
+    ...{ seq, payload, subject: ENCODER.encode(subject) },
+    headers: bytesOf(`${where}.headers`, headers),
+    timestamp: timestamp ?? CREATED_NS + BigInt(seq) * APART_NS,
+  };
+}
+
+function bytesOf(where: string, value: unknown): Uint8Array {
+  const bytes = typeof value === 'string' ? ENCODER.encode(value) : value;
+  if (!(bytes instanceof Uint8Array)) throw refusal(where, value, 'text or bytes');
+  if (bytes.length <= BODY_MAX) return bytes;
+  throw usageError(where, `${bytes.length} bytes`, `at most ${formatSize(BODY_MAX)}`);
+}
+
+function shapeOf(
+  where: string,
+  held: readonly StoredMessage[],
+): Pick<OwnOriginPlan, 'first' | 'last' | 'messages' | 'gaps' | 'size'> {
+  const [first] = held;
+  if (first === undefined) throw usageError(where, 'no message', 'at least one message');
+  const gaps: SeqRange[] = [];
+  let size = 0;
+  for (const [at, { seq, payload }] of held.entries()) {
+    size = Math.max(size, payload.length);
+    if (at === 0) continue;
+    const before = held[at - 1]!.seq;
+    if (seq <= before) throw usageError(`${where}: messages[${at}].seq`, seq, `above ${before}`);
+    if (seq > before + 1) gaps.push({ first: before + 1, last: seq - 1 });
+  }
+  return { first: first.seq, last: held.at(-1)!.seq, messages: held.length, gaps, size };
+}
