@@ -370,7 +370,7 @@ describe('scenario: values', () => {
     [
       'no origin',
       { origin: {} },
-      'origin: "no origin" is not exactly one of synthetic, natsGaps, nats',
+      'origin: "no origin" is not exactly one of synthetic, natsGaps, nats, module',
     ],
     [
       'origin misspelt: the slip, not what is missing',
@@ -380,7 +380,7 @@ describe('scenario: values', () => {
     [
       'two origins',
       { origin: { synthetic: { messages: 1 }, natsGaps: { file: 'a', info: 'b' } } },
-      'origin: "synthetic and natsGaps" is not exactly one of synthetic, natsGaps, nats',
+      'origin: "synthetic and natsGaps" is not exactly one of synthetic, natsGaps, nats, module',
     ],
     [
       'no messages',

@@ -38,6 +38,7 @@ describe('schema: for editors', () => {
       '.origin.synthetic.gaps[]',
       '.origin.natsGaps',
       '.origin.nats',
+      '.origin.module',
       '.mirror',
       '.faults[]',
       '.faults[].when',
