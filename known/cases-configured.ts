@@ -86,7 +86,7 @@ const timeToLive: KnownCase = {
   stream: 'TTLM',
   known: since('2.11', {
     state: '{1,10,10,0}',
-    said: { result: 'identical', found: ['kept 5..5'] },
+    said: { result: 'explained', found: ['ttl 5..5'] },
   }),
   async play({ session, rest }) {
     await session.create('TTL', { allow_msg_ttl: true });
@@ -116,6 +116,7 @@ const transformed: KnownCase = {
 const sealed: KnownCase = {
   id: 'sealed',
   title: 'a mirror that was sealed while its origin grew',
+  note: '2.9.10 stores in a sealed mirror what comes',
   stream: 'SEALEDM',
   known: {
     // It takes what comes all the same.

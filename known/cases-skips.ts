@@ -35,9 +35,10 @@ const overtaken: KnownCase = {
 const overtakenTwice: KnownCase = {
   id: 'A3 with two gaps',
   title: '500 messages, 100 to 109 and 300 deleted, then a mirror of three replicas',
+  note: 'on 2.9.10 twelve messages are missing; which one the second gap costs is a race',
   stream: 'A3WM',
   known: {
-    '2.9': { state: '{12,500,477,12}', said: { result: 'different', found: ['missing 1..11'] } },
+    '2.9': { state: '{12,500,477,12}', said: { result: 'different' } },
     '2.14': { state: '{1,500,489,11}', said: { result: 'identical' } },
     '2.15': { state: '{1,500,489,11}', said: { result: 'identical' } },
   },
@@ -51,26 +52,48 @@ const overtakenTwice: KnownCase = {
   },
 };
 
-/** 5 messages, a gap of 25,000, one more; and 30,000 more behind so that catching up takes time. */
+async function stepDownAgainAndAgain(session: Session, stream: string): Promise<void> {
+  for (let time = 0; time < 8; time++) await session.stepDown(stream);
+}
+
 const steppedDown: KnownCase = {
   id: 'A1',
-  title: 'a gap of 25,000; the leader steps down again and again while the mirror catches up',
+  title: 'a gap of 25,000; the leader steps down eight times while the mirror catches up',
   stream: 'A1M',
+  known: {
+    '2.9': 'its skips overtake messages (A3)',
+    '2.14': { state: '{1,25006,6,25000}', said: { result: 'identical' } },
+    '2.15': { state: '{1,25006,6,25000}', said: { result: 'identical' } },
+  },
+  play: async ({ session, rest }) => {
+    await session.create('A1');
+    await session.fill('A1.a', 5);
+    await gap(session, 'A1', 25_000);
+    await session.fill('A1.a', 1);
+    await session.mirror('A1M', 'A1', { num_replicas: 3 });
+    await stepDownAgainAndAgain(session, 'A1M');
+    await rest('A1M', '{1,25006,6,25000}', 90_000);
+  },
+};
+
+const steppedDownLonger: KnownCase = {
+  id: 'A1 longer',
+  title: 'the same with 30,000 messages behind the gap, and one that comes last',
+  stream: 'A1LM',
   known: {
     '2.9': 'its skips overtake messages (A3)',
     '2.14': { state: '{1,55007,30007,25000}', said: { result: 'identical' } },
     '2.15': { state: '{1,55007,30007,25000}', said: { result: 'identical' } },
   },
-  async play({ session, rest }) {
-    await session.create('A1');
-    await session.fill('A1.a', 5);
-    await gap(session, 'A1', 25_000);
-    await session.fill('A1.a', 30_001);
-    await session.mirror('A1M', 'A1', { num_replicas: 3 });
-    for (let time = 0; time < 8; time++) await session.stepDown('A1M');
-    // A sentinel: a mirror that stalled does not get it.
-    await session.fill('A1.a', 1);
-    await rest('A1M', '{1,55007,30007,25000}', 90_000);
+  play: async ({ session, rest }) => {
+    await session.create('A1L');
+    await session.fill('A1L.a', 5);
+    await gap(session, 'A1L', 25_000);
+    await session.fill('A1L.a', 30_001);
+    await session.mirror('A1LM', 'A1L', { num_replicas: 3 });
+    await stepDownAgainAndAgain(session, 'A1LM');
+    await session.fill('A1L.a', 1);
+    await rest('A1LM', '{1,55007,30007,25000}', 90_000);
   },
 };
 
@@ -98,7 +121,7 @@ const tailGap: KnownCase = {
   stream: 'TAILM',
   known: everywhere({
     state: '{1,8,8,0}',
-    said: { result: 'identical', backlog: 'tail gap', found: ['tailGap 9..10'] },
+    said: { result: 'explained', backlog: 'tail gap', found: ['tailGap 9..10'] },
   }),
   async play({ session, rest }) {
     await session.create('TAIL');
@@ -110,5 +133,5 @@ const tailGap: KnownCase = {
 };
 
 export const SKIP_CASES: readonly KnownCase[] = [
-  ...[overtaken, overtakenTwice, steppedDown, highFirst, tailGap],
+  ...[overtaken, overtakenTwice, steppedDown, steppedDownLonger, highFirst, tailGap],
 ];

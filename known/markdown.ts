@@ -27,6 +27,8 @@ export function markdownOf(cases: readonly KnownCase[], answers: readonly Answer
     `| --- |${' --- |'.repeat(versions.length)}`,
     ...rows,
     '',
+    ...cases.flatMap(({ id, note }) => (note === undefined ? [] : [`- ${id}: ${note}.`])),
+    '',
     ...(others.length === 0
       ? ['Every answer is the one that is known.']
       : ['Other than known:', '', ...others.map(otherText)]),

@@ -41,6 +41,8 @@ export interface KnownCase {
   /** Of the public catalogue where it has one. */
   readonly id: string;
   readonly title: string;
+  /** What a reader of the table may wonder about. */
+  readonly note?: string;
   /** A mirror, or with `replicas` any stream. */
   readonly stream: string;
   /** Reads every replica of the stream. */

@@ -116,11 +116,16 @@ function placesOf({ version, urls, servers }: NatsCluster): object {
   return {
     schema: 1,
     version,
-    url: urls.join(','),
+    url: listOf(urls),
     servers: servers.map(({ name, url, monitorUrl, pid, dir }) => {
       return { name, url, monitor: monitorUrl, pid, dir };
     }),
   };
+}
+
+/** Of which the first one alone has its scheme: every client reads that. */
+function listOf([first, ...more]: readonly string[]): string {
+  return [first, ...more.map((url) => url.replace('nats://', ''))].join(',');
 }
 
 function textOf({ version, urls, servers }: NatsCluster, { forMs }: UpRequest): string {
@@ -131,7 +136,7 @@ function textOf({ version, urls, servers }: NatsCluster, { forMs }: UpRequest): 
     `nats-server ${version}, JetStream is ready`,
     ...rows,
     '',
-    `export NATS_URL=${urls.join(',')}`,
+    `export NATS_URL=${listOf(urls)}`,
     `Ctrl-C ends ${forMs === null ? 'it' : 'it early'} and removes everything.`,
     '',
   ].join('\n');

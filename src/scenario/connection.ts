@@ -46,7 +46,8 @@ const PORT_DEFAULT = '4222';
 
 /**
  * `nats://user:password@a:4222,b/STREAM` -> servers, credentials and what stands behind the host
- * (null: nothing). The scheme may be left out. Errors: usage; credentials are not repeated in it.
+ * (null: nothing). The scheme may be left out, and stand before each host as in natscli's lists.
+ * Errors: usage; credentials are not repeated in it.
  */
 export function parseServerUrl(
   where: string,
@@ -54,7 +55,7 @@ export function parseServerUrl(
 ): Credentials & { readonly servers: readonly string[]; readonly path: string | null } {
   const expected = 'nats://HOST:PORT';
   const shown = withoutCredentials(text);
-  const match = /^(?:([A-Za-z][\w+.-]*):\/\/)?([^/?#\s]*)(?:\/([^?#\s]*))?$/.exec(text);
+  const match = /^(?:([A-Za-z][\w+.-]*):\/\/)?([^/?#\s]*)(?:\/([^?#\s]*))?$/.exec(schemeOnce(text));
   if (match === null) throw refusal(where, shown, expected);
   const [, scheme = 'nats', authority = '', path] = match;
   if (!SCHEMES.includes(scheme)) {
@@ -112,6 +113,13 @@ export function overlaid(given: ConnectionGiven, flags: ConnectionGiven): Connec
     throw new LockstepError('usage', `--server: ${why}`);
   }
   return { ...given, ...flags };
+}
+
+/** Credentials stand before the first host alone. */
+function schemeOnce(text: string): string {
+  const scheme = SCHEMES.find((each) => text.startsWith(`${each}://`)) ?? 'nats';
+  const [first, ...more] = text.split(`,${scheme}://`);
+  return more.some((host) => host.includes('@')) ? text : [first, ...more].join(',');
 }
 
 function serverOf(scheme: string, host: string): string | null {

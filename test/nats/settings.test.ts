@@ -160,21 +160,27 @@ describe('connection: urls', () => {
     ['nats://h', ['nats://h:4222'], null],
     ['h:99', ['nats://h:99'], null],
     ['tls://h:1,[::1]:2/S', ['tls://h:1', 'tls://[::1]:2'], 'S'],
+    ['nats://h:1,nats://i:2/S', ['nats://h:1', 'nats://i:2'], 'S'],
     ['nats:///S', [], 'S'],
     ['nats://h/', ['nats://h:4222'], null],
   ])('%s', (text, servers, path) => {
     expect(parseServerUrl('--origin', text)).toEqual({ servers, path });
   });
 
-  it.each(['nats://h:0', 'nats://h:70000', 'nats://h:x', 'nats://a b', 'nats://h?x', 'natss://h'])(
-    'refused: %s',
-    (text) => {
-      const rest = text.replace('://', '://u:of-url@');
-      for (const given of [text, rest]) {
-        expect(() => parseServerUrl('--origin', given)).toThrow(/^--origin: "(?!.*of-url)/);
-      }
-    },
-  );
+  it.each([
+    'nats://h,tls://i',
+    'nats://h:0',
+    'nats://h:70000',
+    'nats://h:x',
+    'nats://a b',
+    'nats://h?x',
+    'natss://h',
+  ])('refused: %s', (text) => {
+    const rest = text.replace('://', '://u:of-url@');
+    for (const given of [text, rest]) {
+      expect(() => parseServerUrl('--origin', given)).toThrow(/^--origin: "(?!.*of-url)/);
+    }
+  });
 });
 
 describe('secrets: shown as nothing', () => {
