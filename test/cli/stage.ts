@@ -7,15 +7,24 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** @param interruptWhen  asked again and again; once it says so the process gets a SIGINT */
-export function lockstep(args: readonly string[], interruptWhen?: () => boolean): Promise<Ended> {
+/**
+ * @param interruptWhen  asked again and again, with what was printed; once it says so the process
+ *   gets a SIGINT
+ * @param env  over that of this process
+ */
+export function lockstep(
+  args: readonly string[],
+  interruptWhen?: (stdout: string) => boolean,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['dist/src/cli/main.js', ...args]);
+    const words = ['dist/src/cli/main.js', ...args];
+    const child = spawn(process.execPath, words, { env: { ...process.env, ...env } });
     const ended = { stdout: '', stderr: '' };
     child.stdout.on('data', (part: Buffer) => (ended.stdout += part.toString()));
     child.stderr.on('data', (part: Buffer) => (ended.stderr += part.toString()));
     const timer = setInterval(() => {
-      if (interruptWhen?.() !== true) return;
+      if (interruptWhen?.(ended.stdout) !== true) return;
       clearInterval(timer);
       child.kill('SIGINT');
     }, 10);
