@@ -14,7 +14,6 @@ const WHY_NOT: Readonly<Partial<Record<FaultKind, string>>> = {
   failSync: NO_DISK,
   tornTail: NO_DISK,
   slowDisk: NO_DISK,
-  wipe: 'not played on servers yet: kill with restartAfter keeps the disk',
   clockRate: 'a server has the clock of its machine',
   slow: 'nothing slows one server down; freeze stops it for a while',
   failPropose: "a server's proposals cannot be refused from outside",
@@ -25,7 +24,7 @@ const WHY_NOT: Readonly<Partial<Record<FaultKind, string>>> = {
 };
 
 /** Kinds that need the process of a server. */
-const OF_PROCESSES: readonly FaultKind[] = ['kill', 'freeze', 'partition', 'stallOrigin'];
+const OF_PROCESSES: readonly FaultKind[] = ['kill', 'wipe', 'freeze', 'partition', 'stallOrigin'];
 
 const NOT_HANDED_OUT = 'what was not handed out yet is not known of a server; name sequences';
 

@@ -175,10 +175,13 @@ export class DrivenOrigin {
   }
 
   async #recreate(messages: number): Promise<boolean> {
-    const { names, admin, plan } = this.#options;
+    const { names, admin, access, connection, plan } = this.#options;
     if (this.#acknowledged === 0) return false;
     await this.stop();
-    await this.#remember({ first: 1, last: this.#acknowledged });
+    // What is still on its way is stored, and mirrored, before the stream goes.
+    await connection.flush();
+    const { last } = await access.api.stream(names.origin);
+    await this.#remember({ first: 1, last });
     await admin.deleteStream(names.origin);
     const reborn = { first: 1, last: messages, messages, rate: null, gaps: [] };
     this.#present = this.#make({ ...plan, ...reborn }, this.#lives++);

@@ -3,10 +3,17 @@
  * process gets a signal, a route is held or an API is asked. What lasts for a while is taken back
  * by its own time, or when the run is over, whichever comes first.
  */
+import { rmSync } from 'node:fs';
 import { toErrorData } from '../base/errors.js';
 import type { Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
-import { breaksMember, OVER_BUDGET, restartMsOf, type FaultBudget } from '../scenario/budget.js';
+import {
+  breaksMember,
+  endsMember,
+  OVER_BUDGET,
+  restartMsOf,
+  type FaultBudget,
+} from '../scenario/budget.js';
 import type { ClusterEvent, FaultMore, FaultState } from '../scenario/driver.js';
 import { touchedLinks, type TouchedLinks } from '../scenario/links.js';
 import { resolveStruck, resolveTarget, type LivingMembers } from '../scenario/target.js';
@@ -76,6 +83,7 @@ export class ServerInjector {
         return this.#part(fault, action);
       case 'stepDown':
       case 'kill':
+      case 'wipe':
       case 'freeze': {
         const member = resolveStruck(action, fault.target, this.#members(fault.id));
         if (member === null) return false;
@@ -113,25 +121,33 @@ export class ServerInjector {
       this.#tell(fault, slot, 'skipped', { reason: OVER_BUDGET });
       return;
     }
+    const to = action.kind === 'stepDown' && action.to !== 'best' ? action.to : null;
+    if (to === slot) {
+      this.#tell(fault, slot, 'skipped', { reason: `${slot} leads already` });
+      return;
+    }
     this.#tell(fault, slot, 'installed');
-    if (action.kind === 'kill') return this.#kill(fault, slot);
+    if (endsMember(action.kind)) return this.#end(fault, slot);
     if (action.kind === 'freeze') {
       this.#freezeMember(fault, slot, action.forMs);
       return;
     }
     const { site, admin } = this.#options;
-    const to = action.kind === 'stepDown' && action.to !== 'best' ? action.to : null;
     const preferred = to === null ? null : site.serverOf(to);
     await this.#ask(fault, slot, () => admin.stepDown(site.names.mirror, preferred));
   }
 
-  async #kill(fault: FaultPlan, slot: Slot): Promise<void> {
+  /** Killed; and its disk lost, if that is the fault. */
+  async #end(fault: FaultPlan, slot: Slot): Promise<void> {
     const { site, observer, onEvent, now } = this.#options;
     const server = site.servers!.server(site.serverOf(slot));
     this.ended.add(slot);
     observer.gone(slot);
     await server.kill();
-    onEvent({ kind: 'exit', slot, atMs: now(), fault: true, by: fault.id, reason: 'killed' });
+    const isWiped = fault.action.kind === 'wipe';
+    if (isWiped) rmSync(server.storeDir, { recursive: true, force: true });
+    const reason = isWiped ? 'wiped' : 'killed';
+    onEvent({ kind: 'exit', slot, atMs: now(), fault: true, by: fault.id, reason });
     const restartMs = restartMsOf(fault.action);
     if (restartMs === null) return;
     const timer = setTimeout(() => {

@@ -50,7 +50,8 @@ export async function play(given: Plan, options: PlayOptions): Promise<PlayResul
     const { code, message } = toErrorData(error);
     // No run came of it, so none is reported.
     if (!begun && code === 'usage') throw error;
-    record.reason('harness', message);
+    // Nobody knows what became of what a cluster that runs did not answer in time.
+    record.reason(begun && code === 'timeout' ? 'inconclusive' : 'harness', message);
   }
   listener.throwIfFailed();
   return resultOf(record, outcome, options.replay);

@@ -1,18 +1,26 @@
-/** docs/faults.md and the README name every fault, and say what threads do with each. */
+/** docs/faults.md and the README name every fault, and say what threads and nats do with each. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { cannotOnServers } from '../../src/nats/cannot.js';
 import { FAULT_KINDS } from '../../src/scenario/schema.js';
 import { MEMBER_KINDS } from '../../src/scenario/target.js';
-import type { FaultKind } from '../../src/scenario/types.js';
+import type { FaultAction, FaultKind } from '../../src/scenario/types.js';
 import { threadsDriver } from '../../src/threads/driver.js';
 import { planOf } from './stage.js';
 
 const FAULTS = readFileSync('docs/faults.md', 'utf8');
-const rows = FAULTS.split('\n').flatMap((line) => {
-  const cells = line.split('|').map((cell) => cell.trim());
-  const kind = /^`(\w+)`$/.exec(cells[1] ?? '')?.[1];
-  return kind === undefined ? [] : [{ kind, cells }];
-});
+/** What makes no kind impossible by its parameters. */
+const ANY = { to: 5, range: { first: 1, last: 2 }, between: 'peers' };
+const [general = '', onNats = ''] = FAULTS.split('## On nats');
+const rows = rowsOf(general);
+
+function rowsOf(text: string): { readonly kind: string; readonly cells: readonly string[] }[] {
+  return text.split('\n').flatMap((line) => {
+    const cells = line.split('|').map((cell) => cell.trim());
+    const kind = /^`(\w+)`$/.exec(cells[1] ?? '')?.[1];
+    return kind === undefined ? [] : [{ kind, cells }];
+  });
+}
 
 describe('docs: faults', () => {
   it('the tables have a row for every kind and no other', () => {
@@ -30,5 +38,15 @@ describe('docs: faults', () => {
     const plan = planOf({ faults: [{ [kind]: 'leader', at: '1s', ...factor }] });
     const cannot = threadsDriver.cannot(plan.faults[0]!.action, plan);
     expect(cannot ?? 'yes').toBe(cannot === null ? cell.split(',')[0] : cell);
+  });
+
+  it('the table of nats has a row for every kind, with the reason of what cannot be', () => {
+    const plan = planOf({});
+    const found = rowsOf(onNats).map(({ kind, cells }) => [kind, cells[2]!.split(/[,;] /)[0]]);
+    const told = FAULT_KINDS.map((kind) => {
+      const why = cannotOnServers({ ...ANY, kind } as unknown as FaultAction, plan, 'ours');
+      return [kind, (why ?? 'yes').split(/[,;] /)[0]];
+    });
+    expect(found.sort()).toEqual(told.sort());
   });
 });
