@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Hasher } from '../src/base/hasher.js';
+import type { RaftLimits } from '../src/raft/raft.js';
 import { planScenario } from '../src/scenario/parse.js';
 import { play } from '../src/scenario/play.js';
 import { simDriver } from '../src/sim/driver.js';
@@ -79,15 +80,23 @@ async function seedsACore(seeds: number, rounds: number, hasher: Hasher): Promis
 
 /**
  * A seed of the default scenario: three replicas, 10 virtual seconds in which anything may break,
- * 2,000 messages over all of them, two gaps, and conditions and faults as the seed draws them.
+ * 2,000 messages over all of them, two gaps; conditions, time-outs and faults as the seed draws
+ * them, bounds as they are by default.
  * `paced`: 200 messages a second, each on its own; `bursts`: 100 at once every half second.
  */
 function drawDefault(seed: number, load: 'paced' | 'bursts'): SwarmPlan {
   const drawn = drawSwarm(seed, { focus: 'mixed', replicas: 3 });
+  const { preVote, checkQuorum, limits } = drawn.tuning!;
+  const { electionTicksMin, electionTicksMax, heartbeatTicks } = limits as RaftLimits;
   const stretch = DEFAULT_MS / drawn.safetyMs;
   return {
     ...drawn,
     safetyMs: DEFAULT_MS,
+    tuning: {
+      preVote,
+      checkQuorum,
+      limits: { electionTicksMin, electionTicksMax, heartbeatTicks },
+    },
     origin: { ...DEFAULT_ORIGIN, rate: load === 'paced' ? 200 : null },
     load: {
       heldBack: 10,

@@ -79,7 +79,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['monotonic', ...TWO_LEADERS],
-    script: 2,
+    script: 3,
   },
   {
     id: 'M4a',
@@ -93,7 +93,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', 'monotonic', ...TWO_LEADERS],
-    script: 1,
+    script: 0,
   },
   {
     id: 'M4b',
@@ -107,7 +107,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', 'monotonic', ...TWO_LEADERS],
-    script: 1,
+    script: 0,
   },
   {
     id: 'M7a',
@@ -121,7 +121,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: TWO_LEADERS,
-    script: 1,
+    script: 0,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.2' },
   },
   {
@@ -153,7 +153,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: NEWER_LOG_LOST,
-    script: 1,
+    script: 2,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.4.1' },
   },
   {
