@@ -24,7 +24,7 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
 
 describe('tidy: the tree', () => {
   const product = load('src', 'workers');
-  const beside = load('bench', 'known', 'mutants', 'soak', 'test', 'examples');
+  const beside = load('bench', 'conformance', 'known', 'mutants', 'soak', 'test', 'examples');
 
   it('is read at all', () => {
     expect(product.map(({ path }) => path)).toContain('src/base/errors.ts');
@@ -65,9 +65,11 @@ describe('tidy: the tree', () => {
   });
 
   it('shape: files and functions fit, files say what they are for', () => {
-    expect([...product, ...load('bench', 'known', 'mutants', 'soak')].flatMap(shapeFaults)).toEqual(
-      [],
-    );
+    expect(
+      [...product, ...load('bench', 'conformance', 'known', 'mutants', 'soak')].flatMap(
+        shapeFaults,
+      ),
+    ).toEqual([]);
   });
 });
 

@@ -1,0 +1,86 @@
+/** What one scenario file came to on one driver, as it is kept and compared. */
+import { toErrorData } from '../src/base/errors.js';
+import type { Hasher } from '../src/base/hasher.js';
+import { faultsOn } from '../src/scenario/checks.js';
+import type { Driver } from '../src/scenario/driver.js';
+import { play, type PlayResult } from '../src/scenario/play.js';
+import type { Plan } from '../src/scenario/types.js';
+import type { RunSummary, Verdict } from '../src/verdict/types.js';
+
+/** Nothing in it differs from play to play: no times, no counts of elections. */
+export type Outcome =
+  | { readonly skipped: string }
+  | {
+      readonly verdict: Verdict;
+      /** What every living replica holds at the end, in words; of several, all of them. */
+      readonly state: string;
+      /** Faults that were installed, of those that this driver has in the file. */
+      readonly faults: string;
+      /** Of a verdict that is not held. */
+      readonly reason?: string;
+    };
+
+type State = Omit<RunSummary['replicas'][number], 'id' | 'digest'>;
+
+/** Who wins an election is nobody's promise: where another one won a flap, it is played again. */
+const TRIES_MAX = 8;
+
+/** Why this driver cannot play the file as it is; null: it can. */
+export function skipReason(plan: Plan, driver: Driver): string | null {
+  const faults = faultsOn(plan.faults, driver.name);
+  if (faults.length === 0 && plan.faults.length > 0)
+    return 'none of its faults is one of this driver';
+  for (const { action, trigger, target } of faults) {
+    const cannot = driver.cannot(action, plan);
+    if (cannot !== null) return `${action.kind}: ${cannot}`;
+    const unseen = trigger.kind === 'state' ? driver.cannotSee?.(trigger.state) : null;
+    if (typeof unseen === 'string') return `${action.kind} of ${target?.kind ?? 'all'}: ${unseen}`;
+  }
+  return null;
+}
+
+/**
+ * Milliseconds without progress that servers are allowed at least: files name what the constants of
+ * the mirror allow at the time scale of the other two, and servers cannot be scaled.
+ */
+const SERVERS_STALL_MS = 60_000;
+
+/** Of a plan that nothing keeps the driver from playing. */
+export async function playCase(plan: Plan, driver: Driver, hasher: Hasher): Promise<Outcome> {
+  const { stallAtMostMs } = plan.expect;
+  const nats = Math.max(stallAtMostMs.nats, SERVERS_STALL_MS);
+  const allowed = { ...plan.expect, stallAtMostMs: { ...stallAtMostMs, nats } };
+  try {
+    for (let tries = 1; ; tries++) {
+      const result = await play({ ...plan, expect: allowed }, { driver, hasher, replay: '' });
+      const isOpen = result.summary.faults.some(({ status }) => status === 'indeterminate');
+      if (!isOpen || tries === TRIES_MAX) return outcomeOf(result);
+    }
+  } catch (error) {
+    const { code, message } = toErrorData(error);
+    if (code === 'usage') return { skipped: message };
+    throw error;
+  }
+}
+
+function outcomeOf({ summary, reasons }: PlayResult): Outcome {
+  const { verdict, replicas, faults } = summary;
+  const states = new Set(
+    replicas.map(({ id: _id, digest: _digest, ...state }) => stateText(state)),
+  );
+  const installed = faults.filter(({ status }) => status === 'installed').length;
+  const reason = reasons.find((each) => each.verdict === verdict)?.text;
+  return {
+    verdict,
+    state: [...states].join('; '),
+    faults: `${installed} of ${faults.length}`,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+export function stateText({ first, last, messages, deleted }: State): string {
+  const [from, to, held, gone] = [first, last, messages, deleted].map((n) =>
+    n.toLocaleString('en'),
+  );
+  return `${from} to ${to}, ${held} messages, ${gone} deleted`;
+}
