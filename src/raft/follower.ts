@@ -37,9 +37,9 @@ export function heartbeatCame(state: MemberState, heartbeat: Heartbeat): void {
 }
 
 /**
- * A leader of an earlier term learns ours from the answer, so that nobody stays stuck. The answer to
- * an append is no refusal: the one asked may lead again by now, in our term, and would take it for
- * the answer to a probe of this term that stands at the same index.
+ * A leader of an earlier term learns ours from the answer, so that nobody stays stuck. The answer
+ * to an append is no refusal: the one asked may lead again by now, in our term, and would take it
+ * for the answer to a probe of this term that stands at the same index.
  */
 export function earlierTermCame(state: MemberState, { type, from }: Message): void {
   if (type === 'append' || type === 'heartbeat') heartbeatReply(state, from);
