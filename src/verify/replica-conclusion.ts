@@ -121,6 +121,7 @@ function claimOf(
   replicas: Replicas,
   { first, last }: { readonly first: number; readonly last: number },
 ): string {
+  if (last < first) return 'there is nothing to compare';
   const whole = Object.keys(replicas).filter((server) => replicas[server]!.read === 'whole');
   const where = `from ${grouped(first)} to ${grouped(last)}`;
   if (whole.length < 2) return 'nothing: fewer than two replicas were read to the end';

@@ -4,7 +4,7 @@
  * said of it. What a server reports of its replicas is shown and never believed.
  */
 import { LockstepError } from '../base/errors.js';
-import type { StoredMessage } from '../stream/types.js';
+import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { setOf, type Ranges } from '../verdict/ranges.js';
 import { merge } from './merge.js';
 import type { ReplicaAccess, ReplicaReader } from './replica-access.js';
@@ -16,7 +16,7 @@ import type { VerifyProgress } from './verify.js';
 import type { AgainstOrigin, ReplicasReport } from './replica-report.js';
 
 export interface ReplicasRequest {
-  /** Sequences, both included; null: the stream's first, its last. */
+  /** Sequences, both included; null: from the first that any holds, to the stream's last. */
   readonly from: number | null;
   readonly to: number | null;
   /** Differences of a mirror's replicas are held against it. */
@@ -41,9 +41,7 @@ export async function compareReplicas(
 ): Promise<ReplicasReport> {
   const stream = await access.settled();
   refuse(stream);
-  const { state } = stream.facts;
-  const from = Math.max(1, request.from ?? state.first_seq);
-  const to = Math.min(state.last_seq, request.to ?? state.last_seq);
+  const { first: from, last: to } = scopeOf(request, stream);
   const servers = stream.replicas.filter((each) => !each.isOffline).map(({ server }) => server);
   const sources = await access.open(servers, { first: from, last: to });
   try {
@@ -82,6 +80,16 @@ function refuse({ facts, replicas }: ReplicatedStream): void {
   const where = replicas[0] === undefined ? '' : ` (on ${replicas[0].server})`;
   const text = `${name} has one replica${where}: there is nothing to compare it with`;
   throw new LockstepError('usage', text);
+}
+
+/** Not from the leader's first on: a follower may hold what lies below it. Errors: usage. */
+function scopeOf({ from, to }: ReplicasRequest, { facts }: ReplicatedStream): SeqRange {
+  const { last_seq } = facts.state;
+  if (from !== null && from > last_seq) {
+    const text = `--from: ${from} lies above the last of ${facts.name}, ${last_seq}`;
+    throw new LockstepError('usage', text);
+  }
+  return { first: from ?? 1, last: Math.min(last_seq, to ?? last_seq) };
 }
 
 interface Walk {

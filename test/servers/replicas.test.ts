@@ -9,16 +9,17 @@ import { resolveSettings } from '../../src/nats/settings.js';
 import { ServerReplicas } from '../../src/verify/replica-access.js';
 import type { ReplicasReport } from '../../src/verify/replica-report.js';
 import { compareReplicas, type ReplicasRequest } from '../../src/verify/replicas.js';
-import { Client, onServer } from '../nats/stage.js';
+import { verifyReplicas } from '../../src/verify/verify-replicas.js';
+import { Client, hasher, onServer } from '../nats/stage.js';
+import { addMirror } from './verify-stage.js';
 
 const MESSAGES = 2_000;
 const payloadOf = (seq: number): string => `order ${seq} of many `.repeat(10);
 
 /** Flips one bit of a message in the file that this server keeps it in. */
-function flipBit(server: NatsServer, text: string): void {
+function flipBit(server: NatsServer, stream: string, text: string): void {
   for (const entry of readdirSync(server.storeDir, { recursive: true, withFileTypes: true })) {
-    if (!entry.name.endsWith('.blk') || !entry.parentPath.endsWith(join('ORDERS', 'msgs')))
-      continue;
+    if (!entry.name.endsWith('.blk') || !entry.parentPath.endsWith(join(stream, 'msgs'))) continue;
     const path = join(entry.parentPath, entry.name);
     const bytes = readFileSync(path);
     const at = bytes.indexOf(text);
@@ -48,6 +49,7 @@ onServer('replicas: three servers', () => {
     );
     await Promise.all(published);
     await client.deleteMessages('ORDERS', 7, 8, 1_500);
+    await addMirror(client, 'MR', 'ORDERS', { num_replicas: 3 });
   }, 60_000);
   afterAll(async () => {
     await access[Symbol.asyncDispose]();
@@ -123,7 +125,8 @@ onServer('replicas: three servers', () => {
     // As an operator would: what is killed takes its messages from the log once more.
     process.kill(server.pid!, 'SIGTERM');
     await expect.poll(() => server.isUp, { timeout: 20_000 }).toBe(false);
-    flipBit(server, payloadOf(1_234));
+    flipBit(server, 'ORDERS', payloadOf(1_234));
+    flipBit(server, 'MR', payloadOf(1_234));
     await server.restart();
     await cluster.ready();
     const report = await compare();
@@ -141,6 +144,30 @@ onServer('replicas: three servers', () => {
       ],
     });
     expect(replicas['n3']).toMatchObject({ current: true, read: 'whole', reason: null });
+  });
+
+  it('of a mirror: its replicas beside its origin, which holds what two of them hold', async () => {
+    const settings = resolveSettings({ servers: [cluster.server('n1').url] }, {});
+    const outcome = await verifyReplicas(
+      {
+        ...{ stream: 'MR', origin: null, settings, originSettings: null, depth: 'full' },
+        ...{ from: null, to: null, bytesPerSecond: null, resume: null },
+      },
+      {
+        ...{ hasher, seed: 1, clock: Date.now, signal: new AbortController().signal },
+        progress: () => undefined,
+      },
+    );
+    const { result, mirror, replicas } = outcome;
+    expect({ result, upTo: mirror?.up_to, differences: mirror?.differences }).toEqual({
+      ...{ result: 'different', upTo: MESSAGES, differences: [] },
+    });
+    expect(replicas).toMatchObject({
+      differences: [{ kind: 'missing', lacking: ['n3'], first: 1_234, last: 1_234 }],
+      against_origin: [
+        { seq: 1_234, held_by_origin: true, like_origin: ['n1', 'n2'], unlike_origin: ['n3'] },
+      ],
+    });
   });
 
   it('a server is gone: the others are compared, and it is named', async () => {

@@ -154,6 +154,19 @@ onServer('lockstep verify: the command', () => {
     ['no such stream', ['MIRORR'], undefined, /stream MIRORR not found; did you mean MIRROR\?/],
     ['a stream with sources', ['MERGED'], undefined, /not a mirror \(it has sources\)/],
     ['no mirror', ['ORDERS'], undefined, /ORDERS is not a mirror: /],
+    ['one replica', ['ORDERS', '--replicas'], undefined, /ORDERS has one replica/],
+    [
+      'less than everything of replicas',
+      ['ORDERS', '--replicas', '--depth', 'sample'],
+      undefined,
+      /--depth: sample does not go with --replicas/,
+    ],
+    [
+      'replicas, gone on with',
+      ['ORDERS', '--replicas', '--resume', 'token.json'],
+      undefined,
+      /--resume: does not go with --replicas/,
+    ],
     ['itself', ['ORDERS', '--origin', 'ORDERS'], undefined, /ORDERS is the stream itself/],
     [
       'another origin',

@@ -1,6 +1,8 @@
 /** Replicas of one stream against each other: what is said of every way in which they differ. */
 import { describe, expect, it } from 'vitest';
+import { formatReplicas } from '../../src/report/replica-formats.js';
 import { renderReplicas } from '../../src/report/replicas.js';
+import type { VerifyFormat } from '../../src/report/verify-formats.js';
 import type { StoredMessage } from '../../src/stream/types.js';
 import type { ReplicasReport } from '../../src/verify/replica-report.js';
 import { compareReplicas, type ReplicasRequest } from '../../src/verify/replicas.js';
@@ -137,6 +139,23 @@ describe('replicas: what they hold', () => {
     expect(await found(replicas)).toEqual({
       ...{ ...NOTHING, result: 'different' },
       differences: ['changed 2-2 n1|n2+n3||', 'changed 3-3 n1|n2|n3||', 'changed 4-4 n2|n3|n1|'],
+    });
+  });
+
+  it('below the first of the leader, a follower holds a message -> different', async () => {
+    const replicas = new HeldReplicas();
+    replicas.firstSeq = 3;
+    for (const server of ['n1', 'n2']) for (const seq of [1, 2]) replicas.put(server, seq, null);
+    replicas.put('n3', 1, null);
+    expect(await found(replicas)).toMatchObject({ differences: ['missing 2-2 n3|n1+n2|'] });
+  });
+
+  it('an empty stream -> identical, and nothing is claimed', async () => {
+    const replicas = new HeldReplicas();
+    replicas.lastSeq = 0;
+    expect(await compare(replicas)).toMatchObject({
+      result: 'identical',
+      coverage: { from: 1, to: 0, compared: 0, claim: 'there is nothing to compare' },
     });
   });
 
@@ -411,6 +430,12 @@ describe('replicas: refused', () => {
     expect(replicas.opened).toEqual([]);
   });
 
+  it('a start above the last', async () => {
+    await expect(compare(new HeldReplicas(), { from: 21 })).rejects.toMatchObject({
+      ...{ code: 'usage', message: '--from: 21 lies above the last of ORDERS, 20' },
+    });
+  });
+
   it('one replica', async () => {
     const replicas = new HeldReplicas();
     replicas.followers = [];
@@ -451,6 +476,59 @@ describe('replicas: as text', () => {
         'load      51 messages, 510 KiB, 7 requests',
         '',
       ].join('\n'),
+    );
+  });
+});
+
+describe('replicas: for machines', () => {
+  async function formatted(format: VerifyFormat): Promise<string> {
+    const replicas = new HeldReplicas();
+    replicas.put('n3', 5, null);
+    replicas.put('n3', 7, null);
+    replicas.put('n2', 9, { payload: bytes('x') });
+    const report = await compare(replicas);
+    return formatReplicas({ result: report.result, mirror: null, replicas: report }, format, false);
+  }
+
+  it('JSON', async () => {
+    expect(JSON.parse(await formatted('json'))).toMatchObject({
+      ...{ schema: 1, result: 'different', up_to: 20, parts: { payload: 1 } },
+      differences: [
+        {
+          ...{ kind: 'missing', holding: [['n1', 'n2']], lacking: ['n3'], unread: [] },
+          ...{ first: 5, last: 7, count: 2 },
+          ranges: [
+            { first: 5, last: 5 },
+            { first: 7, last: 7 },
+          ],
+        },
+        { kind: 'changed', holding: [['n1', 'n3'], ['n2']], first: 9, last: 9, count: 1 },
+      ],
+    });
+  });
+
+  it('Nagios', async () => {
+    expect(await formatted('nagios')).toBe(
+      'CRITICAL different: ORDERS on n1, n2 and n3, up to 20: they disagree at 3 sequences' +
+        '|differences=3 explained=0 behind=0 compared=20\n',
+    );
+  });
+
+  it('Prometheus', async () => {
+    expect(
+      (await formatted('prometheus')).split('\n').filter((line) => !/^#|^$/.test(line)),
+    ).toEqual(
+      [
+        'result{stream="ORDERS",result="different"} 1',
+        'up_to{stream="ORDERS"} 20',
+        'compared_sequences{stream="ORDERS"} 20',
+        'messages{stream="ORDERS",server="n1"} 20',
+        'messages{stream="ORDERS",server="n2"} 20',
+        'messages{stream="ORDERS",server="n3"} 18',
+        'sequences{stream="ORDERS",kind="different"} 3',
+        'sequences{stream="ORDERS",kind="behind"} 0',
+        'sequences{stream="ORDERS",kind="explained"} 0',
+      ].map((line) => `lockstep_verify_replicas_${line}`),
     );
   });
 });
