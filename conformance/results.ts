@@ -89,8 +89,8 @@ function cellOf(outcome: Outcome | undefined): string {
   return `${verdict}, ${faults}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-/** Of servers that were not there when the page was written. */
-const NOT_PLAYED = 'no server was there to play it';
+/** Of servers, whose column is written as they come to be there. */
+const NOT_PLAYED = 'not played on servers yet';
 
 function stateOf(on: CaseResult['on']): string {
   const states = Object.values(on).flatMap((each) => ('skipped' in each ? [] : [each.state]));
