@@ -260,8 +260,9 @@ export class Replica {
   #propose(term: number, batch: Batch): ProposeResult | { accepted: false; code: 'mismatch' } {
     const code = this.#proposeFaults.take();
     if (code !== null) return { accepted: false, code };
-    if (this.#proposeFaults.takeOverrun(this.#log.lastIndex - this.#applied)) {
-      this.#log.stepDown(null, 'overrun');
+    const isOverrun = this.#proposeFaults.takeOverrun(this.#log.lastIndex - this.#applied);
+    // Where there is no raft there is nobody to leave it to.
+    if (isOverrun && this.#log.stepDown(null, 'overrun')) {
       return { accepted: false, code: 'notLeader' };
     }
     if (this.#direct && !this.#follows(batch)) return { accepted: false, code: 'mismatch' };

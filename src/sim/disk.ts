@@ -57,6 +57,8 @@ export class MemoryDisk implements JournalView {
   #torn = 0;
   /** Told in the middle of the next write of entries: its member dies there. */
   #tear: (() => void) | null = null;
+  /** Counts what was armed: what is called off strikes no more. */
+  #tearing = 0;
   /** The next crash leaves a part of the write that is under way. */
   #tears = false;
 
@@ -117,9 +119,13 @@ export class MemoryDisk implements JournalView {
     });
   }
 
-  /** The next write of entries is cut off by a crash, which `struck` has to bring about. */
-  tearNext(struck: () => void): void {
+  /**
+   * The next write of entries is cut off by a crash, which `struck` has to bring about; null: that
+   * is not to happen any more.
+   */
+  tearNext(struck: (() => void) | null): void {
     this.#tear = struck;
+    this.#tearing++;
   }
 
   /** The member died. */
@@ -163,9 +169,10 @@ export class MemoryDisk implements JournalView {
   #tearThis(struck: () => void): void {
     this.#tear = null;
     const life = this.#life;
+    const tearing = this.#tearing;
     const { nowUs } = this.#agenda;
     this.#agenda.at(nowUs + Math.floor((this.#lastDoneUs - nowUs) / 2), () => {
-      if (life !== this.#life) return;
+      if (life !== this.#life || tearing !== this.#tearing) return;
       this.#tears = true;
       struck();
     });

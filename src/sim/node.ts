@@ -102,8 +102,10 @@ export class SimNode implements Watched {
   readonly #agenda: Agenda;
   readonly #prng: Prng;
   readonly #inbox = new Queues();
-  /** The clock's speed, of 1,000; what it showed when it was changed last, and when that was. */
-  #clockRate: number;
+  /** The speed of its clock, of 1,000, and what faults add to it. */
+  readonly #clockRate: number;
+  #hurriedBy = 0;
+  /** What the clock showed when its speed was changed last, and when that was. */
   #clockSetMs = 0;
   #clockSetUs = 0;
   /** Of the chain of ticks: another speed begins another one. */
@@ -212,11 +214,17 @@ export class SimNode implements Watched {
     else this.#busyUntilUs = Math.max(this.#busyUntilUs, this.#agenda.nowUs + forUs);
   }
 
+  /** By how much faults make its clock faster, of 1,000. */
+  get hurriedBy(): number {
+    return this.#hurriedBy;
+  }
+
   /** Its clock runs so much faster from here on, of 1,000; slower, when it is negative. */
   hurry(byPerMille: number): void {
+    if (byPerMille === 0) return;
     this.#clockSetMs = this.clockMs;
     this.#clockSetUs = this.#localUs;
-    this.#clockRate += byPerMille;
+    this.#hurriedBy += byPerMille;
     if (this.#host !== null) this.#tickLater(this.#life);
   }
 
@@ -260,7 +268,7 @@ export class SimNode implements Watched {
   }
 
   get #speed(): number {
-    return Math.max(CLOCK_RATE_MIN, this.#clockRate);
+    return Math.max(CLOCK_RATE_MIN, this.#clockRate + this.#hurriedBy);
   }
 
   get #turnUs(): number {

@@ -84,10 +84,15 @@ function drawAction(prng: Prng, kind: SwarmKind, draws: FaultDraws): SwarmAction
     case 'clogOrigin':
     case 'stallOrigin':
       return { kind, forMs };
+    case 'overrun':
+      return { kind, entries: pick(prng, 'entries', [0, 0, 1, 5]) };
+    case 'clockRate':
+      return { kind, byPerMille: pick(prng, 'faster', [-800, -300, 300, 1_000, 4_000]), forMs };
     case 'kill':
     case 'killAll':
     case 'failWrite':
     case 'failSync':
+    case 'tornTail':
       // Back at once, too: into the election that it caused.
       return {
         kind,

@@ -32,7 +32,10 @@ type MemberAction = ActionOf<
   | 'wipe'
   | 'failWrite'
   | 'failSync'
+  | 'tornTail'
   | 'slowDisk'
+  | 'clockRate'
+  | 'overrun'
   | 'misorder'
   | 'failPropose'
 >;
@@ -104,6 +107,8 @@ export class SwarmFaults {
     world.nodes.forEach((node, at) => {
       if (node.disk.failure !== null && node.isAlive) node.crash();
       node.disk.speed = HEALED;
+      node.disk.tearNext(null);
+      node.hurry(-node.hurriedBy);
       node.thaw();
       if (!this.wiped.has(node)) world.restart(node);
       node.order({ type: 'failNoMore' });
@@ -251,8 +256,19 @@ export class SwarmFaults {
         return this.#fail(node, 'write', action.restartMs);
       case 'failSync':
         return this.#fail(node, 'sync', action.restartMs);
+      case 'tornTail':
+        node.disk.tearNext(() => {
+          this.#kill(node, action.restartMs);
+        });
+        return true;
       case 'slowDisk':
         return this.#slow(node, action);
+      case 'overrun':
+        if (this.#plan.replicas === 1) return false;
+        order({ type: 'overrun', entries: action.entries });
+        return true;
+      case 'clockRate':
+        return this.#hurry(node, action);
     }
   }
 
@@ -298,6 +314,14 @@ export class SwarmFaults {
     node.disk.speed = { writeMinUs: writeUs, writeMaxUs: 2 * writeUs };
     this.#later(forMs, () => {
       node.disk.speed = this.#plan.conditions;
+    });
+    return true;
+  }
+
+  #hurry(node: SimNode, { byPerMille, forMs }: ActionOf<'clockRate'>): true {
+    node.hurry(byPerMille);
+    this.#later(forMs, () => {
+      node.hurry(-byPerMille);
     });
     return true;
   }

@@ -28,7 +28,11 @@ export type SwarmAction =
   | { readonly kind: 'stepDown'; readonly to: 'best' | number | null }
   /** Steps down and campaigns at once: deposed, and the same member elected again. */
   | { readonly kind: 'flap' }
+  /** With more than so many entries not applied it is overrun: it steps down, naming nobody. */
+  | { readonly kind: 'overrun'; readonly entries: number }
   | { readonly kind: 'freeze'; readonly forMs: number }
+  /** Its clock runs so much faster, of 1,000; slower, when it is negative. */
+  | { readonly kind: 'clockRate'; readonly byPerMille: number; readonly forMs: number }
   /** Comes back from its disk after this long. */
   | { readonly kind: 'kill'; readonly restartMs: number }
   /** Every member at once. */
@@ -40,6 +44,8 @@ export type SwarmAction =
   | { readonly kind: 'failWrite'; readonly restartMs: number }
   /** As failWrite, but what was not synced may be there when it comes back. */
   | { readonly kind: 'failSync'; readonly restartMs: number }
+  /** It dies in the middle of its next write of entries, a part of it is left; it comes back. */
+  | { readonly kind: 'tornTail'; readonly restartMs: number }
   | { readonly kind: 'slowDisk'; readonly writeUs: number; readonly forMs: number }
   // The network.
   /** Cut off from all others: both ways, or in one direction only. */

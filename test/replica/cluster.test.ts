@@ -147,6 +147,15 @@ describe('replica: one alone', () => {
   });
 });
 
+describe('replica: one alone: overrun', () => {
+  it('has nobody to leave it to, and goes on', () => {
+    const stage = new Stage(synthetic(50, [{ after: 20, count: 300 }]), { replicas: 1 });
+    stage.members[0]!.orders.push({ type: 'overrun', entries: 0 });
+    stage.until(() => caughtUp(stage));
+    expect(states(stage)).toEqual([{ first: 1, last: 351, messages: 51, deleted: 300 }]);
+  });
+});
+
 describe('replica: limits', () => {
   // Alone, each batch of the stage is durable before the next one.
   it.each([

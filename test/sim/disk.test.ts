@@ -52,6 +52,33 @@ describe('sim: disk', () => {
     });
   });
 
+  it('torn: struck in the middle of the next write of entries, whose last record is found torn', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { agenda, disk, ended, write } = stage(seed);
+      let strikes = 0;
+      disk.tearNext(() => {
+        strikes++;
+        disk.crash();
+      });
+      write(writeOf(1, 1));
+      agenda.runUntil(200);
+      expect([strikes, ended]).toEqual([0, ['1 durable']]);
+      write(writeOf(2, 1, entryOf(1, 1), entryOf(2, 1)));
+      agenda.runUntil(1_000);
+      expect([strikes, ended, disk.torn]).toEqual([1, ['1 durable'], 1]);
+      expect(disk.recover()!.entries).toEqual([entryOf(1, 1)]);
+    }
+  });
+
+  it('torn: called off, even in the middle of the write, nothing strikes', () => {
+    const { agenda, disk, ended, write } = stage();
+    disk.tearNext(() => disk.crash());
+    write(writeOf(1, 1, entryOf(1, 1)));
+    disk.tearNext(null);
+    agenda.runUntil(1_000);
+    expect([ended, disk.torn, disk.lastIndex]).toEqual([['1 durable'], 0, 1]);
+  });
+
   it('a crash keeps what was complete, loses or keeps what was under way, completes nothing', () => {
     const kept = new Set<number>();
     for (let seed = 1; seed <= 20; seed++) {

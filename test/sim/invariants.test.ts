@@ -278,6 +278,7 @@ describe('sim: invariants: raft', () => {
     expect(rule.sent({ ...reply, index: 3 } as Message, disk)).toBe(
       'r2.1 acknowledged 3, its disk ends at 2',
     );
+    expect(rule.sent({ ...reply, index: 3 } as Message, { ...disk, term: 3 })).toBeNull();
   });
 });
 

@@ -26,6 +26,9 @@ export class DurableAnswers {
     if (message.type !== 'appendReply' || !message.accepted || message.index <= disk.lastIndex) {
       return null;
     }
+    // Durable once, in the term that it is told in, and replaced by a leader of a later one since:
+    // those who elected that one lacked it, so no majority of the earlier term can hold it.
+    if (disk.term > term) return null;
     return `${from} acknowledged ${message.index}, its disk ends at ${disk.lastIndex}`;
   }
 }
