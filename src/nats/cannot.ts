@@ -24,7 +24,14 @@ const WHY_NOT: Readonly<Partial<Record<FaultKind, string>>> = {
 };
 
 /** Kinds that need the process of a server. */
-const OF_PROCESSES: readonly FaultKind[] = ['kill', 'wipe', 'freeze', 'partition', 'stallOrigin'];
+const OF_PROCESSES: readonly FaultKind[] = [
+  'kill',
+  'wipe',
+  'freeze',
+  'reload',
+  'partition',
+  'stallOrigin',
+];
 
 const NOT_HANDED_OUT = 'what was not handed out yet is not known of a server; name sequences';
 
@@ -36,6 +43,7 @@ export function cannotOnServers(action: FaultAction, plan: Plan, whose: Whose): 
   if (whose === 'theirs' && OF_PROCESSES.includes(kind)) {
     return 'these servers were not started by lockstep: only their API can be asked';
   }
+  if (whose === 'theirs' && kind === 'metaStepDown') return 'it takes the system account';
   switch (action.kind) {
     case 'stepDown':
       if (plan.replicas === 1) return 'a stream of one replica has nobody to hand over to';

@@ -6,8 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import { Secret } from '../base/secret.js';
 import type { Slot } from '../base/member.js';
+import { JetStreamAdmin } from './admin.js';
 import { budgetText } from './budgets.js';
 import { NatsCluster } from './cluster.js';
+import { openConnection } from './connection.js';
 import type { RunNames } from './driven-origin.js';
 import { Monitor } from './monitor.js';
 import type { MemberSight } from './observer.js';
@@ -23,10 +25,10 @@ export class OwnSite implements Site {
   readonly servers: NatsCluster;
   readonly originServer: string;
   readonly settings: Settings;
-  readonly systemSettings: Settings;
   readonly placing: Site['placing'];
   readonly tellsOpenings = true;
   readonly remarks: readonly string[];
+  readonly #systemSettings: Settings;
   readonly #monitors: ReadonlyMap<string, Monitor>;
 
   private constructor(servers: NatsCluster, replicas: number, password: string) {
@@ -40,7 +42,7 @@ export class OwnSite implements Site {
     // The origin's server first: it is the one that no fault of a replica ends.
     const urls = [...servers.urls].reverse();
     this.settings = settingsOf(urls, 'lockstep', password);
-    this.systemSettings = settingsOf(urls, 'system', password);
+    this.#systemSettings = settingsOf(urls, 'system', password);
     this.#monitors = new Map(
       servers.servers.map((server) => [server.name, new Monitor(server, ACCOUNT)]),
     );
@@ -68,6 +70,15 @@ export class OwnSite implements Site {
 
   placed(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async stepDownMeta(): Promise<void> {
+    const connection = await openConnection(this.#systemSettings);
+    try {
+      await new JetStreamAdmin(connection, this.#systemSettings).stepDownMeta(null);
+    } finally {
+      await connection.close();
+    }
   }
 
   refuses(): Promise<null> {

@@ -84,12 +84,17 @@ export class ServerInjector {
       case 'stepDown':
       case 'kill':
       case 'wipe':
+      case 'reload':
       case 'freeze': {
         const member = resolveStruck(action, fault.target, this.#members(fault.id));
         if (member === null) return false;
         await this.#strike(fault, action, member.slot);
         return true;
       }
+      case 'metaStepDown':
+        this.#tell(fault, null, 'installed');
+        await this.#ask(fault, null, () => this.#options.site.stepDownMeta());
+        return true;
       case 'dropConsumer':
       case 'stallOrigin':
       case 'originDelete':
@@ -133,6 +138,10 @@ export class ServerInjector {
       return;
     }
     const { site, admin } = this.#options;
+    if (action.kind === 'reload') {
+      const server = site.servers!.server(site.serverOf(slot));
+      return this.#ask(fault, slot, () => server.reload());
+    }
     const preferred = to === null ? null : site.serverOf(to);
     await this.#ask(fault, slot, () => admin.stepDown(site.names.mirror, preferred));
   }

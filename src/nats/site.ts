@@ -11,8 +11,6 @@ export interface Site extends AsyncDisposable {
   readonly names: RunNames;
   /** For whoever publishes, reads and asks for changes of streams. */
   readonly settings: Settings;
-  /** Of the system account; null: there are no credentials for it. */
-  readonly systemSettings: Settings | null;
   /** What goes into the configurations of both streams: how many replicas, and where. */
   readonly placing: {
     readonly origin: Readonly<Record<string, unknown>>;
@@ -32,6 +30,8 @@ export interface Site extends AsyncDisposable {
   placed(): Promise<void>;
   /** Why no fault may strike at this moment; null: one may. */
   refuses(): Promise<string | null>;
+  /** The leader of all of JetStream hands over. Errors: timeout, originRefused. */
+  stepDownMeta(): Promise<void>;
   /** Name of the server that holds a slot's copy. */
   serverOf(slot: Slot): string;
   /** Looks at one member; null: it says nothing. */

@@ -40,7 +40,6 @@ export class TheirSite implements Site {
   readonly version: string;
   readonly names: RunNames;
   readonly settings: Settings;
-  readonly systemSettings = null;
   readonly servers = null;
   readonly originServer = null;
   readonly placing: Site['placing'];
@@ -136,6 +135,10 @@ export class TheirSite implements Site {
     } catch (error) {
       return toErrorData(error).message;
     }
+  }
+
+  stepDownMeta(): Promise<void> {
+    throw new LockstepError('unsupported', 'it takes the system account');
   }
 
   keep(): void {

@@ -80,6 +80,8 @@ export function planAction(source: FaultSource, kind: FaultKind): FaultAction {
       return { kind, ...restartOf(source) };
     case 'flap':
     case 'wipe':
+    case 'reload':
+    case 'metaStepDown':
     case 'dropConsumer':
       return { kind };
     case 'freeze':

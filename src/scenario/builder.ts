@@ -23,9 +23,11 @@ export type TargetText<K extends FaultKind> = K extends LeadingKind
     ? MemberText
     : K extends LinkAction['kind']
       ? LinksText
-      : true extends FaultText[K]
-        ? 'origin'
-        : Given<K>;
+      : K extends 'metaStepDown'
+        ? 'meta'
+        : true extends FaultText[K]
+          ? 'origin'
+          : Given<K>;
 
 /** A state of the target (docs/faults.md): exactly one. */
 export type StateText = OneOf<Given<'when'>>;

@@ -98,8 +98,9 @@ export interface Driver {
   ): Promise<RunningCluster>;
 }
 
-/** Why a fault has no meaning in a cluster of one; null: it has one. */
+/** Why a fault has no meaning in a cluster of our own members, or of one; null: it has one. */
 export function cannotAlone(action: FaultAction, { replicas }: Plan): string | null {
+  if (isOfServers(action)) return 'only real servers have that';
   if (replicas > 1) return null;
   switch (action.kind) {
     case 'stepDown':
@@ -112,6 +113,11 @@ export function cannotAlone(action: FaultAction, { replicas }: Plan): string | n
     default:
       return null;
   }
+}
+
+/** Whether a fault has a meaning on real servers alone. */
+export function isOfServers({ kind }: FaultAction): boolean {
+  return kind === 'reload' || kind === 'metaStepDown';
 }
 
 export interface RunningCluster extends AsyncDisposable {

@@ -6,8 +6,9 @@ import { isOneLine, nearest, refusal } from './words.js';
 
 /** The kinds first: they are what a line begins with. */
 const FAULT_WORDS = [...new Set([...FAULT_KINDS, ...FAULT_KEYS])];
-/** Faults of the origin that need no value. */
+/** Faults that need no value. */
 const ALONE: readonly string[] = [
+  'metaStepDown',
   'dropConsumer',
   'refuseOpening',
   'loseDeliveries',

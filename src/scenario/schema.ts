@@ -19,12 +19,14 @@ export const FAULT_KINDS = [
   'failSync',
   'tornTail',
   'wipe',
+  'reload',
   'freeze',
   'slow',
   'slowDisk',
   'clockRate',
   'partition',
   'link',
+  'metaStepDown',
   'dropConsumer',
   'refuseOpening',
   'loseDeliveries',
@@ -175,6 +177,11 @@ const fault = z
           'spurs; sides, r1+r2/r3; or all',
       ),
     link: links.optional().describe('links in trouble, in the words of partition'),
+    reload: member.optional().describe('target; on nats: it reads its configuration again'),
+    metaStepDown: z
+      .union([z.literal(true), z.literal('meta')])
+      .optional()
+      .describe('on nats: the leader of all of JetStream hands over'),
     dropConsumer: ofOrigin.optional().describe('the origin forgets the mirror'),
     refuseOpening: ofOrigin.optional().describe('requests to open are refused'),
     loseDeliveries: ofOrigin.optional().describe('deliveries that never come'),

@@ -14,6 +14,7 @@ export const MEMBER_KINDS = {
   failSync: 'any',
   tornTail: 'any',
   wipe: 'any',
+  reload: 'any',
   freeze: 'any',
   slow: 'any',
   slowDisk: 'any',

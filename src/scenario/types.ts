@@ -168,6 +168,8 @@ export type MemberAction =
   | { readonly kind: 'slowDisk'; readonly byMs: number; readonly forMs: number }
   /** Its clock runs so many times as fast; 1 is right. */
   | { readonly kind: 'clockRate'; readonly factor: number; readonly forMs: number }
+  /** It reads its configuration again: of real servers only. */
+  | { readonly kind: 'reload' }
   | { readonly kind: 'freeze'; readonly forMs: number }
   /** Every turn of its host takes so much longer. */
   | { readonly kind: 'slow'; readonly byMs: number; readonly forMs: number }
@@ -227,7 +229,12 @@ export type OriginAction =
 /** Faults that change what an origin holds: never one that is not our own. */
 export type ContentChange = 'originDelete' | 'originPurge' | 'originExpire' | 'originRecreate';
 
-export type FaultAction = MemberAction | LinkAction | OriginAction;
+/** The leader of all that a cluster of servers holds hands over; who leads a stream stays. */
+export interface MetaAction {
+  readonly kind: 'metaStepDown';
+}
+
+export type FaultAction = MemberAction | LinkAction | OriginAction | MetaAction;
 
 export type FaultKind = FaultAction['kind'];
 

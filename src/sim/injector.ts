@@ -2,6 +2,7 @@
  * Carries out the faults of a scenario on a simulated world: those whose time has come, between
  * turns, and those armed for a state, in the middle of the turn that reached it.
  */
+import { invariant } from '../base/errors.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
@@ -139,6 +140,7 @@ export class SimInjector {
   #strike(fault: FaultPlan, target: Target | null, by: StruckBy): boolean {
     const { action } = fault;
     if (isLinkAction(action)) return this.#trouble(fault, action, by);
+    invariant(action.kind !== 'metaStepDown', 'what cannot be is not injected');
     if (!isMemberAction(action)) return this.#strikeOrigin(fault, action);
     const node = resolveStruck(action, target, this.#members(fault.id, by.self));
     if (node === null) return false;

@@ -3,7 +3,7 @@
  * reached by a member that could not strike itself. Main resolves the target when the moment comes,
  * checks the budget and asks the thread; whatever lasts for a while, main takes back.
  */
-import { toErrorData } from '../base/errors.js';
+import { invariant, toErrorData } from '../base/errors.js';
 import type { Member, Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import { waitsForState, type Arm } from '../scenario/arms.js';
@@ -113,6 +113,7 @@ export class Injector {
       this.#trouble(fault, action, touched);
       return true;
     }
+    invariant(action.kind !== 'metaStepDown', 'what cannot be is not injected');
     if (!isMemberAction(action)) return this.#strikeOrigin(fault, action, at);
     const replica = resolveStruck(action, fault.target, this.#members(fault.id));
     if (replica === null) return false;

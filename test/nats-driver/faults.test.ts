@@ -54,6 +54,17 @@ onServers('faults of members', () => {
     expectState(result, WHOLE);
   });
 
+  it('a reload and a step-down of the meta leader are no trouble', async () => {
+    const faults = [
+      { reload: 'leader', at: '300ms' },
+      { metaStepDown: true, at: '800ms' },
+    ];
+    const result = await played({ origin: PACED, faults });
+    expect(result.reasons).toEqual([]);
+    expect(faultsOf(result)).toEqual([installed('reload'), installed('metaStepDown')]);
+    expectState(result, WHOLE);
+  });
+
   it('what servers do not show, and cannot suffer, is told with its reason', async () => {
     const faults = [
       { stepDown: 'leader', when: { skipped: 10 } },

@@ -20,6 +20,8 @@ const EACH: Readonly<Record<FaultKind, FaultText>> = {
   failSync: fault.failSync('follower', { restartAfter: '1s', ...WHEN }),
   tornTail: fault.tornTail('r3', { restartAfter: '1s', ...WHEN }),
   wipe: fault.wipe('follower', WHEN),
+  reload: fault.reload('leader', WHEN),
+  metaStepDown: fault.metaStepDown('meta', WHEN),
   slowDisk: fault.slowDisk('any', { by: '5ms', for: '20ms', ...WHEN }),
   clockRate: fault.clockRate('leader', { factor: 1.5, for: '20ms', ...WHEN }),
   freeze: fault.freeze('follower:ahead', { for: '20ms', ...WHEN }),
@@ -61,6 +63,7 @@ describe('scenario: builder', () => {
         fault.stepDown('leader', { at: '1s', on: ['nats'] }),
         fault.freeze('leader', { after: 'sd', delay: '300ms', for: '600ms' }),
         fault.kill('leader', { at: '2200ms' }),
+        fault.freeze('leader', { at: '1300ms', for: '600ms', on: ['nats'] }),
       ],
       expect: {
         stallAtMost: { threads: '2s', sim: '2s', nats: '60s' },

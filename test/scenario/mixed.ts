@@ -31,6 +31,11 @@ const ENDING: readonly FaultKind[] = ['kill', 'outOfMemory', 'failWrites', 'wipe
 
 type Draw = (prng: Prng) => object;
 
+/** Those that members of our own can suffer. */
+export const DRAWN_KINDS = FAULT_KINDS.filter(
+  (kind) => kind !== 'reload' && kind !== 'metaStepDown',
+);
+
 const FAULTS: Readonly<Record<FaultKind, Draw>> = {
   stepDown: (prng) => ({ stepDown: 'leader', to: pick(prng, 'to', ['best', 'none', 'r3']) }),
   flap: () => ({ flap: 'leader' }),
@@ -46,6 +51,8 @@ const FAULTS: Readonly<Record<FaultKind, Draw>> = {
     factor: pick(prng, 'factor', [0.5, 1.5]),
   }),
   overrun: () => ({ overrun: 'leader' }),
+  reload: () => ({ reload: 'leader' }),
+  metaStepDown: () => ({ metaStepDown: true }),
   freeze: (prng) => ({ freeze: pick(prng, 'who', MEMBERS), for: '150ms' }),
   slow: (prng) => ({ slow: pick(prng, 'who', MEMBERS), by: '2ms', for: '150ms' }),
   failPropose: (prng) =>
@@ -82,7 +89,7 @@ export function mixedScenario(seed: number): Record<string, unknown> {
   const prng = createPrng(seed).fork('mixed');
   const kinds: FaultKind[] = [];
   for (let fault = 0; fault < 7; fault++) {
-    const kind = pick(prng, 'kind', FAULT_KINDS);
+    const kind = pick(prng, 'kind', DRAWN_KINDS);
     const endings = kinds.filter((known) => ENDING.includes(known)).length;
     if (ENDING.includes(kind) && endings === 1) continue;
     // Each refusal in a row is waited for longer: many of them are a stall that is meant to be.
