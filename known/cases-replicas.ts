@@ -31,12 +31,12 @@ const UNSEEN: Known = {
 const flippedBit: KnownCase = {
   id: 'flipped bit',
   title: "one bit of a payload turned in one replica's file, and that server restarted",
+  note: '2.9.10 sees the damage when it starts; how much of what follows it drops varies',
   stream: 'BIT',
   replicas: true,
   disturbs: true,
   known: {
-    // The replica counts what it can read.
-    '2.9': { state: '{1,100,100,0} {1,100,99,1}', said: { result: 'different' } },
+    '2.9': { state: null, said: { result: 'different' } },
     '2.14': UNSEEN,
     '2.15': UNSEEN,
   },

@@ -97,7 +97,7 @@ function deviation(
   states: readonly StateText[],
   said: Said,
 ): string | null {
-  if (states.join(' ') !== state) return `known is ${state}`;
+  if (state !== null && states.join(' ') !== state) return `known is ${state}`;
   if (said.result !== expected.result) return `known is "${expected.result}"`;
   const { found = said.found, backlog = said.backlog } = expected;
   if (said.found.join(', ') !== found.join(', ')) return `known is ${found.join(', ')}`;

@@ -9,9 +9,6 @@ export type Series = (typeof SERIES)[number];
 /** What a replica holds: `{first,last,messages,deleted}`. */
 export type StateText = `{${number},${number},${number},${number}}`;
 
-/** What replicas hold: one text if they agree, else each that there is, sorted. */
-export type StatesText = StateText | `${StateText} ${StateText}`;
-
 /** What `lockstep verify` says: words of its JSON. */
 export interface Said {
   readonly result: string;
@@ -22,7 +19,8 @@ export interface Said {
 
 /** What is right to see on a series of versions. */
 export interface Known {
-  readonly state: StatesText;
+  /** Of every replica; null: it varies. */
+  readonly state: StateText | null;
   readonly said: Pick<Said, 'result'> & Partial<Said>;
 }
 

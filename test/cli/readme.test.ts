@@ -47,7 +47,7 @@ describe('readme', () => {
       scripts: Record<string, string>;
     };
     const readme = readFileSync('README.md', 'utf8');
-    const named = [...readme.matchAll(/npm (?:run )?([a-z]+)/g)].map(([, name]) => name!);
+    const named = [...readme.matchAll(/npm (?:run )?([a-z-]+)/g)].map(([, name]) => name!);
     expect(named.filter((name) => name !== 'ci' && scripts[name] === undefined)).toEqual([]);
   });
 });
