@@ -46,6 +46,7 @@ export class MemoryDisk implements JournalView {
   #term = 0;
   #vote: Member | null = null;
   readonly #entries: Entry[] = [];
+  #longest = 0;
   #empty = true;
   /** Terms of the log as it will be once everything under way is durable. */
   #issued: number[] = [];
@@ -80,6 +81,11 @@ export class MemoryDisk implements JournalView {
   /** The durable log. */
   get lastIndex(): number {
     return this.#entries.length;
+  }
+
+  /** The longest that the durable log ever was; conflicts make it shorter. */
+  get longest(): number {
+    return this.#longest;
   }
 
   /** Of the durable log. */
@@ -186,6 +192,7 @@ export class MemoryDisk implements JournalView {
     if (first === undefined) return;
     this.#entries.length = first.index - 1;
     this.#entries.push(...entries);
+    this.#longest = Math.max(this.#longest, this.#entries.length);
   }
 
   /** A power cut: whole writes, and of the next one bytes up to anywhere or, later, to garbage. */

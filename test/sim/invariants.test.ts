@@ -262,7 +262,7 @@ describe('sim: invariants: raft', () => {
 
   it('durable answers: a vote or an acknowledgement that the disk does not hold', () => {
     const rule = new DurableAnswers();
-    const disk = { ...logOf(1, 1), term: 2, vote: 'r1.1' };
+    const disk = { ...logOf(1, 1), term: 2, vote: 'r1.1', longest: 3 };
     const between = { from: 'r2.1', to: 'r1.1', term: 2 };
     const vote: Message = { ...between, type: 'voteReply', pre: false, granted: true };
     expect(rule.sent(vote, disk)).toBeNull();
@@ -275,8 +275,14 @@ describe('sim: invariants: raft', () => {
     const reply = { ...between, type: 'appendReply', accepted: true, hintIndex: 0, hintTerm: 0 };
     expect(rule.sent({ ...reply, index: 2 } as Message, disk)).toBeNull();
     expect(rule.sent({ ...reply, index: 9, accepted: false } as Message, disk)).toBeNull();
-    expect(rule.sent({ ...reply, index: 3 } as Message, disk)).toBe(
+    const cut = { ...disk, term: 3 };
+    expect(rule.sent({ ...reply, index: 3 } as Message, cut)).toBeNull();
+    expect([3, 4].map((index) => rule.sent({ ...reply, index } as Message, disk))).toEqual([
       'r2.1 acknowledged 3, its disk ends at 2',
+      'r2.1 acknowledged 4, its disk ends at 2',
+    ]);
+    expect(rule.sent({ ...reply, index: 4 } as Message, cut)).toBe(
+      'r2.1 acknowledged 4, its disk ends at 2',
     );
     expect(rule.sent({ ...reply, index: 3 } as Message, { ...disk, term: 3 })).toBeNull();
   });
