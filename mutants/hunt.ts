@@ -35,8 +35,6 @@ export interface Hunt {
   readonly mutant: SwarmMutant;
   /** In the order of bases; fewer than were asked for when time ran out. */
   readonly bases: readonly BaseReport[];
-  /** How many bases were asked for. */
-  readonly asked: number;
   readonly shrunk: readonly (ShrunkReport & Control)[];
   /** Null: there is no script, or time ran out before it. */
   readonly script: (ScriptReport & Control) | null;
@@ -64,7 +62,7 @@ export async function hunt(mutant: SwarmMutant, options: HuntOptions): Promise<H
       shrunk.push({ ...report, ...(await control(report, hasher)) });
     else script = { ...report, ...(await control(report, hasher)) };
   });
-  return { mutant, bases, asked: options.bases, shrunk, script, trouble };
+  return { mutant, bases, shrunk, script, trouble };
 }
 
 function requestOf(mutant: SwarmMutant, options: HuntOptions): HunterRequest {

@@ -29,14 +29,16 @@ export function markdownOf({ outcomes, seeds, bases }: Result): string {
     '',
     '## Found by the swarm',
     '',
-    `Drawn runs are played until a check fails, bases: ${bases}, each of up to ${seeds}`,
-    'seeds (more where a mutant says so, and of one focus where it names one).',
+    `Drawn runs are played until a check fails, from up to ${bases} bases (*killed* says of how`,
+    `many), each of up to ${seeds} seeds (more where a mutant says so). *focus*: what they lean`,
+    'to; not given: each draws it. Rows with fewer bases come from shorter runs.',
     '',
     '- *seeds* and *CPU s*: to the first kill, median and 95th percentile; seeds are the same on',
     '  every machine, CPU seconds are of one.',
     '- *shrunk*: faults and fates of messages that shrinking left of the first kills, median;',
     '  *shrink s*: CPU seconds that it took, median.',
-    '- *known*: of the shortest script that is known, trimmed by hand (`mutants/scripts`).',
+    '- *known*: of the shortest script that is known, by hand or by shrinking; those that are',
+    '  files of `mutants/scripts` are played.',
     '- *replays*: replay files of shrunk kills and of the known script that were played. Each gave',
     '  the same event stream twice, byte for byte, with the failure that it was written for, and',
     '  held on the build without the bug; anything else is said.',
@@ -71,17 +73,12 @@ function summaryOf(hunted: readonly Outcome[]): string[] {
   const swept = hunted.filter(({ killed, bases }) => killed === bases && bases > 0);
   const shrinks = hunted.flatMap(({ shrunk }) => shrunk ?? []);
   const seconds = median(shrinks.map(({ cpuMs }) => cpuMs.median / 1_000));
-  const pairs = hunted.flatMap(({ shrunk, script }) =>
-    shrunk === null || script === null ? [] : [{ made: shrunk.events.median, known: script }],
-  );
-  const near = pairs.filter(({ made, known }) => made <= 2 * Math.max(1, known)).length;
   return [
     `Swept from every base: ${swept.length} of ${hunted.length}.`,
-    ...(pairs.length === 0
+    ...(shrinks.length === 0
       ? []
       : [
-          `Shrinking a kill took ${seconds.toFixed(1)} CPU seconds, median of the mutants; for`,
-          `${near} of ${pairs.length} it left at most twice the events of the known script.`,
+          `Shrinking a kill took ${seconds.toFixed(1)} CPU seconds, median of ${shrinks.length} mutants.`,
         ]),
   ];
 }

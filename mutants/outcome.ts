@@ -57,16 +57,18 @@ export interface Trial {
 }
 
 export function outcomeOfHunt(found: Hunt): Outcome {
-  const { mutant, bases, asked } = found;
+  const { mutant, bases } = found;
   const { id, title, source, fires, script } = mutant;
   const trouble = found.trouble ?? replayTrouble(found);
   const kills = bases.filter(({ killed }) => killed !== null && fires.includes(killed.property));
   const others = bases.filter(({ killed }) => killed !== null && !fires.includes(killed.property));
   const first = kills[0]?.killed ?? others[0]?.killed ?? null;
-  const state = kills.length < bases.length || bases.length === 0 ? 'survived' : 'killed';
+  // What was missed was missed, however the hunt ended.
+  const missed = kills.length < bases.length;
+  const state = missed || bases.length === 0 ? 'survived' : 'killed';
   return {
     ...{ id, title, source, focus: mutant.focus ?? null },
-    state: trouble === null || (state === 'survived' && asked === bases.length) ? state : 'trouble',
+    state: trouble === null || missed ? state : 'trouble',
     killed: kills.length,
     bases: bases.length,
     seeds: spread(kills.map(({ seeds }) => seeds)),

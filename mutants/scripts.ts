@@ -1,7 +1,7 @@
 /**
- * The shortest script that is known for a mutant, as a replay file under mutants/scripts: found by
- * hand or by shrinking, and trimmed by hand. It kills on the mutated build and holds on the build
- * as it is; every hunt plays it.
+ * The shortest script that is known for a mutant, as a replay file under mutants/scripts: written
+ * by hand or left by shrinking. It kills on the mutated build and holds on the build as it is;
+ * every hunt plays it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
