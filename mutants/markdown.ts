@@ -73,13 +73,10 @@ function summaryOf(hunted: readonly Outcome[]): string[] {
   const swept = hunted.filter(({ killed, bases }) => killed === bases && bases > 0);
   const shrinks = hunted.flatMap(({ shrunk }) => shrunk ?? []);
   const seconds = median(shrinks.map(({ cpuMs }) => cpuMs.median / 1_000));
+  const took = `Shrinking a kill took ${seconds.toFixed(1)} CPU seconds`;
   return [
     `Swept from every base: ${swept.length} of ${hunted.length}.`,
-    ...(shrinks.length === 0
-      ? []
-      : [
-          `Shrinking a kill took ${seconds.toFixed(1)} CPU seconds, median of ${shrinks.length} mutants.`,
-        ]),
+    ...(shrinks.length === 0 ? [] : [`${took}, median of ${shrinks.length} mutants.`]),
   ];
 }
 

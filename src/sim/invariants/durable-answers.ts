@@ -25,20 +25,11 @@ export class DurableAnswers {
       // A vote of an earlier term is void by now: nothing in it can be broken any more.
       return disk.term > term ? null : `${from} told ${to} of a vote that its disk lacks`;
     }
-<<<<<<< HEAD
-    if (message.type !== 'appendReply' || !message.accepted || message.index <= disk.lastIndex) {
-      return null;
-    }
-    // Durable once, in the term that it is told in, and replaced by a leader of a later one since:
-    // those who elected that one lacked it, so no majority of the earlier term can hold it.
-    if (disk.term > term) return null;
-=======
     if (message.type !== 'appendReply' || !message.accepted) return null;
     // What was durable when its term ended may be cut off before the answer leaves: to whoever
     // hears it, it is an answer that took long on its way.
     const reach = disk.term > term ? disk.longest : disk.lastIndex;
     if (message.index <= reach) return null;
->>>>>>> 4c668cd (Invariants: an answer to a leader of an earlier term may follow the truncation of what it proved (seed 18090))
     return `${from} acknowledged ${message.index}, its disk ends at ${disk.lastIndex}`;
   }
 }
