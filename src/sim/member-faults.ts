@@ -2,6 +2,7 @@
  * Faults of single members of a simulated world: what ends one, what brings it back from its
  * disk, what holds it up for a while, and what its disk and its clock do meanwhile.
  */
+import { invariant } from '../base/errors.js';
 import type { Slot } from '../base/member.js';
 import type { Input, ReplicaEvent } from '../replica/types.js';
 import { endsMember, restartMsOf, type FaultBudget } from '../scenario/budget.js';
@@ -88,6 +89,8 @@ export class MemberFaults {
         give(node, { type: 'stepDown', to: null });
         return give(node, { type: 'campaign', term, deadLeader: null });
       }
+      case 'reload':
+        invariant(false, 'what cannot be is not injected');
     }
   }
 
