@@ -169,7 +169,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
           "        const fromLeader = message.type === 'append'",
       },
     ],
-    fires: ['catch-up', 'committed on quorum', 'replica assertion'],
+    fires: ['later term followed', 'catch-up', 'committed on quorum', 'replica assertion'],
     script: 2,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.1' },
   },

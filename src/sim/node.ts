@@ -153,6 +153,10 @@ export class SimNode implements Watched {
     return this.#host?.replica.quietTicks ?? 0;
   }
 
+  get peersWait(): boolean {
+    return this.#inbox.peersWait();
+  }
+
   /** Null while the member is dead. */
   get replica(): Replica | null {
     return this.#host?.replica ?? null;

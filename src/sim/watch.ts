@@ -18,6 +18,7 @@ import { CommittedOnQuorum } from './invariants/committed-on-quorum.js';
 import { DurableAnswers } from './invariants/durable-answers.js';
 import { ElectedByQuorum } from './invariants/elected-by-quorum.js';
 import { ElectionSafety } from './invariants/election-safety.js';
+import { LaterTermFollowed } from './invariants/later-term-followed.js';
 import { LeaderAppendOnly } from './invariants/leader-append-only.js';
 import { LeaderCompleteness } from './invariants/leader-completeness.js';
 import { LoggedAsAccepted } from './invariants/logged-as-accepted.js';
@@ -45,6 +46,8 @@ export interface Watched {
   readonly clockMs: number;
   /** Of its present life, as its replica counts them. */
   readonly quietTicks: number;
+  /** Whether messages of its peers lie unread. */
+  readonly peersWait: boolean;
 }
 
 export interface Violation {
@@ -69,6 +72,7 @@ export class Watch {
   readonly #electionSafety = new ElectionSafety();
   readonly #electedByQuorum = new ElectedByQuorum();
   readonly #newerLogVoted = new NewerLogVoted();
+  readonly #laterTermFollowed = new LaterTermFollowed();
   readonly #leaderAppendOnly = new LeaderAppendOnly();
   readonly #ownTermCommits = new OwnTermCommits();
   readonly #termFence = new TermFence();
@@ -111,6 +115,7 @@ export class Watch {
     this.#role(slot, member, null);
     this.#refusalRestores.started(member);
     this.#timeoutKept.started(slot);
+    this.#laterTermFollowed.started(slot);
     const { term, vote } = disk;
     this.#monotonic.restarted(slot, { term, vote });
   }
@@ -166,6 +171,7 @@ export class Watch {
 
   /** A message reached a member, which reads it before its time-out may expire. */
   received({ slot, quietTicks }: Watched, message: Message, { log }: Replica): void {
+    this.#laterTermFollowed.received(slot, message);
     const { type, term } = message;
     const isLeaders = (type === 'append' || type === 'heartbeat') && term >= log.term;
     const isVotedFor = type === 'vote' && term === log.term && message.from === log.vote;
@@ -194,7 +200,7 @@ export class Watch {
   }
 
   /** A turn is over: everything that it led to was handed out. */
-  turned({ slot, life, disk }: Watched, replica: Replica): void {
+  turned({ slot, life, disk, peersWait }: Watched, replica: Replica): void {
     const { applied, failed, log } = replica;
     const { term, vote, commit, lastIndex } = log;
     const standing = { life, term, vote, commit, applied, lastIndex };
@@ -202,6 +208,8 @@ export class Watch {
     // A member whose write failed is out; what it thinks of its log binds nobody.
     if (failed !== null) return;
     this.#say(TimeoutKept.property, slot, this.#timeoutKept.stands(slot, replica.quietTicks));
+    const behind = peersWait ? null : this.#laterTermFollowed.stands(slot, term);
+    this.#say(LaterTermFollowed.property, slot, behind);
     for (let index = (this.#checked.get(slot) ?? 0) + 1; index <= commit; index++) {
       const entryTerm = disk.written.termAt(index) ?? 0;
       this.#committed(slot, index, { entryTerm, inTerm: term });

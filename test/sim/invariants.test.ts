@@ -7,6 +7,7 @@ import { CommittedOnQuorum } from '../../src/sim/invariants/committed-on-quorum.
 import { DurableAnswers } from '../../src/sim/invariants/durable-answers.js';
 import { ElectedByQuorum } from '../../src/sim/invariants/elected-by-quorum.js';
 import { ElectionSafety } from '../../src/sim/invariants/election-safety.js';
+import { LaterTermFollowed } from '../../src/sim/invariants/later-term-followed.js';
 import { LeaderAppendOnly } from '../../src/sim/invariants/leader-append-only.js';
 import { LeaderCompleteness } from '../../src/sim/invariants/leader-completeness.js';
 import { LoggedAsAccepted } from '../../src/sim/invariants/logged-as-accepted.js';
@@ -178,6 +179,40 @@ describe('sim: invariants: raft', () => {
     expect([waits(540), waits(541)]).toEqual([null, text]);
     rule.started('r1');
     expect(waits(40)).toBeNull();
+  });
+
+  it('later term followed: a reply of a later term was read, and the term is as before', () => {
+    const rule = new LaterTermFollowed();
+    const ends = { from: 'r2.1', to: 'r1.1' } as const;
+    const vote = { ...ends, type: 'vote', lastIndex: 1, lastTerm: 1 } as const;
+    const reads = (message: Message): string | null => {
+      rule.started('r1');
+      rule.received('r1', message);
+      return rule.stands('r1', 3);
+    };
+    const reply = (term: number): Message => ({ ...ends, type: 'heartbeatReply', term });
+    expect([reads(reply(2)), reads(reply(3))]).toEqual([null, null]);
+    expect(reads(reply(4))).toBe("r1 is in term 3 after r2.1's heartbeatReply of term 4");
+    expect(reads({ ...vote, term: 5, pre: false, ordered: true })).toBe(
+      "r1 is in term 3 after r2.1's vote of term 5",
+    );
+    expect(reads({ ...ends, type: 'voteReply', term: 4, pre: true, granted: false })).toBe(
+      "r1 is in term 3 after r2.1's voteReply of term 4",
+    );
+    // What binds nobody, or may be disregarded within a lease.
+    expect(reads({ ...ends, type: 'voteReply', term: 4, pre: true, granted: true })).toBeNull();
+    expect(reads({ ...vote, term: 4, pre: true, ordered: true })).toBeNull();
+    expect(reads({ ...vote, term: 4, pre: false, ordered: false })).toBeNull();
+    // The latest of all counts, and only for the life that it reached.
+    rule.received('r1', reply(9));
+    rule.received('r1', reply(8));
+    expect([rule.stands('r1', 8), rule.stands('r1', 9), rule.stands('r2', 1)]).toEqual([
+      "r1 is in term 8 after r2.1's heartbeatReply of term 9",
+      null,
+      null,
+    ]);
+    rule.started('r1');
+    expect(rule.stands('r1', 1)).toBeNull();
   });
 
   it('log matching: same index and term with other bytes, or behind another term', () => {
