@@ -122,11 +122,12 @@ export class MirrorComparison implements MergeSink {
     this.#differs('changed', message.seq, parts);
   }
 
-  /** Decides what had to wait for the end. */
+  /** Decides what had to wait for the end. A second call decides nothing. */
   settle(): void {
     for (const seq of this.#later.unexcused()) this.#differs('missing', seq, []);
     const { first, last, count, size } = this.#dropped;
     if (count === 0) return;
+    this.#dropped = { first: 0, last: 0, count: 0, size: 0 };
     const { state, maxBytes } = this.#options.mirror;
     // It was full when it dropped the last of them, or nearly so.
     if (state.bytes + size + RECORD_EXTRA >= maxBytes) {
@@ -139,20 +140,28 @@ export class MirrorComparison implements MergeSink {
     this.differences.add('beyond', first, last);
   }
 
-  /** This one with the differences of another one, which read them again, in place of its own. */
-  confirmedBy(again: MirrorComparison): MirrorComparison {
+  /**
+   * This one with the differences of another one, which read them again, in place of its own.
+   *
+   * @param reread  what was explained, and read again nevertheless
+   */
+  confirmedBy(again: MirrorComparison, reread: readonly SeqRange[] = []): MirrorComparison {
     const confirmed = new MirrorComparison(this.#options);
     confirmed.compared = this.compared;
     confirmed.next = this.next;
     confirmed.lastBorder = this.lastBorder;
     confirmed.explained.addAll(this.explained);
+    for (const { first, last } of reread) confirmed.explained.remove('kept', first, last);
     confirmed.explained.addAll(again.explained);
     confirmed.differences.addAll(again.differences);
     for (const { first, last } of this.differences.ranges('beyond')) {
       confirmed.differences.add('beyond', first, last);
     }
     // It must not vanish: a replica that lacks messages looks just so, read beside a sound leader.
-    const seen = this.differences.all().filter(({ kind }) => kind !== 'beyond');
+    const seen = [
+      ...this.differences.all().filter(({ kind }) => kind !== 'beyond'),
+      ...reread.map((range) => ({ ...range, count: range.last - range.first + 1 })),
+    ];
     const count = seen.reduce((sum, found) => sum + found.count, 0);
     const settled = count - again.differences.total - again.explained.total;
     if (settled > 0) {

@@ -39,7 +39,7 @@ export function reportOf(conclusion: Conclusion): VerifyReport {
       .map((found) =>
         found.kind === 'changed' ? { ...found, parts: changedParts(comparison) } : found,
       ),
-    examples: comparison.examples,
+    examples: [...comparison.examples],
     notes: [...remarks(end), ...notes],
     replicas: { origin: origin.servers, mirror: mirror.servers },
     load,

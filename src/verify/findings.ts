@@ -59,8 +59,8 @@ export class Findings<Kind extends string> {
     }
   }
 
-  remove(kind: Kind, seq: number): void {
-    this.#sets.get(kind)?.remove(seq, seq);
+  remove(kind: Kind, first: number, last = first): void {
+    this.#sets.get(kind)?.remove(first, last);
   }
 
   ranges(kind: Kind): SeqRange[] {

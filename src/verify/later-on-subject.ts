@@ -63,9 +63,11 @@ export class LaterOnSubject {
     return this.#count > 0;
   }
 
-  /** Sequences without an excuse, rising. */
+  /** Takes the sequences that are left without an excuse, rising: nothing waits after that. */
   unexcused(): number[] {
     const seqs = [...this.#waiting.values()].flatMap((waiting) => waiting.seqs);
+    this.#waiting.clear();
+    this.#count = 0;
     return seqs.sort((one, other) => one - other);
   }
 }

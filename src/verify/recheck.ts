@@ -6,11 +6,11 @@ import type { Hasher } from '../base/hasher.js';
 import { openReader } from '../nats/stream-reader.js';
 import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { countOf, setOf } from '../verdict/ranges.js';
-import { pendingOnSubjects } from './backlog.js';
 import { MirrorComparison } from './comparison.js';
 import { merge, type MergeSink } from './merge.js';
 import type { Facts, Sides } from './sides.js';
 import { readSingly, type SingleLoad } from './single-reads.js';
+import { Superseded } from './superseded.js';
 
 export interface RecheckOptions {
   readonly sides: Sides;
@@ -25,8 +25,6 @@ export interface RecheckOptions {
 
 /** Above this, both are read once more from end to end instead of one by one. */
 const SINGLY_MAX = 20_000;
-/** Subjects that are asked for what came later on them. */
-const SUBJECTS_MAX = 2_000;
 
 /** What is still there of differences at these sequences. Errors: timeout, originRefused. */
 export async function recheck(
@@ -34,11 +32,11 @@ export async function recheck(
   ranges: readonly SeqRange[],
 ): Promise<MirrorComparison> {
   const { facts, sides, hasher, now, bytesPerSecond, load, pause } = options;
-  const missing = new Map<number, string>();
+  const superseded = new Superseded();
   const comparison = new MirrorComparison({
     ...{ ...facts, hasher, now, isWhole: false },
-    onMissing: ({ seq, subject }) => {
-      if (missing.size < SUBJECTS_MAX) missing.set(seq, Buffer.from(subject).toString());
+    onMissing: (message) => {
+      if (facts.mirror.maxPerSubject > 0) superseded.missing(message);
     },
   });
   if (countOf(ranges) <= SINGLY_MAX) {
@@ -49,7 +47,7 @@ export async function recheck(
     await readSingly(reads, ranges, comparison, load);
   } else await mergeAgain(options, ranges, comparison);
   comparison.settle();
-  await excuseByLaterOnes(options, missing, comparison);
+  await excuseByLaterOnes(options, superseded, comparison);
   return comparison;
 }
 
@@ -104,24 +102,23 @@ function within(ranges: readonly SeqRange[], sink: MergeSink): MergeSink {
 
 /** A limit on messages of one subject drops the older ones: as many later ones have to be there. */
 async function excuseByLaterOnes(
-  { sides, facts }: RecheckOptions,
-  missing: ReadonlyMap<number, string>,
+  { sides, facts, pause }: RecheckOptions,
+  superseded: Superseded,
   comparison: MirrorComparison,
 ): Promise<void> {
-  const { maxPerSubject } = facts.mirror;
-  if (maxPerSubject <= 0) return;
-  const { origin, mirror } = sides;
-  for (const [seq, subject] of missing) {
-    const rewritten = comparison.selection.rewritten(subject) ?? subject;
-    const atMirror = await pendingOnSubjects(mirror.access.api, mirror.stream, seq + 1, [
-      rewritten,
-    ]);
-    const isLimits = facts.origin.retention === 'limits';
-    const atOrigin = isLimits
-      ? await pendingOnSubjects(origin.access.api, origin.stream, seq + 1, [subject])
-      : 0;
-    if (Math.max(atMirror, atOrigin) >= maxPerSubject) comparison.excuse(seq, 'trimmed');
-  }
+  const { selection } = comparison;
+  const atMirror = {
+    ...{ api: sides.mirror.access.api, stream: sides.mirror.stream },
+    subjectOf: (subject: string) => selection.rewritten(subject) ?? subject,
+  };
+  const atOrigin = {
+    ...{ api: sides.origin.access.api, stream: sides.origin.stream },
+    subjectOf: (subject: string) => subject,
+  };
+  const streams = facts.origin.retention === 'limits' ? [atMirror, atOrigin] : [atMirror];
+  await superseded.excuse(streams, facts.mirror.maxPerSubject, pause, (seq) => {
+    comparison.excuse(seq, 'trimmed');
+  });
 }
 
 function closing<Reader extends { close(): Promise<void> }>(

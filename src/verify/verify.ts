@@ -19,6 +19,7 @@ import { checkToken, restore, resumeToken, type ResumeToken } from './resume.js'
 import type { Sample } from './sampling.js';
 import { openSides, readFacts, type Facts, type Sides, type SidesGiven } from './sides.js';
 import type { SeqRange } from '../stream/types.js';
+import { intersect, setOf, span } from '../verdict/ranges.js';
 
 export interface VerifyRequest extends SidesGiven {
   readonly depth: Depth;
@@ -222,7 +223,8 @@ class Verification {
       const last = Math.min(mirror.state.last_seq, this.#scope.last);
       first.beyond({ first: origin.state.last_seq + 1, last });
     }
-    if (found.length === 0) return;
+    const doubtful = this.#keptInDoubt(facts);
+    if (found.length === 0 && doubtful.length === 0) return;
     const { hasher, signal } = this.#tools;
     const { bytesPerSecond } = this.#request;
     const second = await recheck(
@@ -231,10 +233,22 @@ class Verification {
         now: () => this.#now(),
         pause: () => signal.aborted,
       },
-      rangesOf(found),
+      setOf([...rangesOf(found), ...doubtful]).ranges(),
     );
     if (signal.aborted) this.#ended = 'it was interrupted';
-    else this.#comparison = first.confirmedBy(second);
+    else this.#comparison = first.confirmedBy(second, doubtful);
+  }
+
+  /**
+   * What the mirror has and the origin not, unless the origin was read on its leader alone: a
+   * follower may lack it by itself. What lies outside of the leader's bounds is gone there too.
+   */
+  #keptInDoubt({ origin }: Facts): SeqRange[] {
+    const [server] = this.#servers;
+    const isLeader = server === origin.leader && server === this.#start.origin.leader;
+    if (server === null || (isLeader && this.#request.resume === null)) return [];
+    const { first_seq, last_seq } = origin.state;
+    return intersect(this.#comparison.explained.ranges('kept'), span(first_seq, last_seq));
   }
 
   /** Once the mirror has passed what was the origin's end, or long enough after the first. */
@@ -259,6 +273,8 @@ class Verification {
   #token(): ResumeToken | null {
     if (this.#ended === null || this.#request.depth !== 'full') return null;
     const { first: from, last: upTo } = this.#scope;
+    // What waited for an excuse is read again once the rest was read: it must not be forgotten.
+    this.#comparison.settle();
     return resumeToken(this.#start, { from, upTo }, this.#comparison, this.#tools.hasher);
   }
 
@@ -288,9 +304,7 @@ function scopeOf({ from, to, resume }: VerifyRequest, { origin, mirror }: Facts)
 
 /** Of the findings, to be read again. */
 function rangesOf(found: ReturnType<MirrorComparison['differences']['all']>): SeqRange[] {
-  return found
-    .flatMap(({ ranges, first, last }) => ranges ?? [{ first, last }])
-    .sort((one, other) => one.first - other.first);
+  return found.flatMap(({ ranges, first, last }) => ranges ?? [{ first, last }]);
 }
 
 /** A permission that is missing is the caller's to give; all else ends the reading. */

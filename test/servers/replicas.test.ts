@@ -11,7 +11,7 @@ import type { ReplicasReport } from '../../src/verify/replica-report.js';
 import { compareReplicas, type ReplicasRequest } from '../../src/verify/replicas.js';
 import { verifyReplicas } from '../../src/verify/verify-replicas.js';
 import { Client, hasher, onServer } from '../nats/stage.js';
-import { addMirror } from './verify-stage.js';
+import { addMirror, verify } from './verify-stage.js';
 
 const MESSAGES = 2_000;
 const payloadOf = (seq: number): string => `order ${seq} of many `.repeat(10);
@@ -168,6 +168,19 @@ onServer('replicas: three servers', () => {
         { seq: 1_234, held_by_origin: true, like_origin: ['n1', 'n2'], unlike_origin: ['n3'] },
       ],
     });
+  });
+
+  it('of a mirror whose origin is read where a message is lost: it is not called kept', async () => {
+    const given = { connection: { servers: [cluster.server('n1').url] } };
+    // Chance places the readers.
+    for (let round = 0; round < 200; round++) {
+      const { report } = await verify(cluster.server('n1'), 'MR', given);
+      const [, origin, mirror] = /origin on (\w+), mirror on (\w+)/.exec(report.coverage.claim)!;
+      if (origin !== 'n3' || mirror === 'n3') continue;
+      expect(report).toMatchObject({ result: 'explained', explained: [{ kind: 'settled' }] });
+      return;
+    }
+    expect.unreachable('no reader of the origin was ever placed on n3');
   });
 
   it('a server is gone: the others are compared, and it is named', async () => {

@@ -177,6 +177,36 @@ onServer('verify: situations', () => {
     expect(report.notes).toEqual(['KV_C keeps 1 of each key, KV_B 3: a shorter history']);
   });
 
+  it('a short history of many keys: a sample finds more of them gone than it can read', async () => {
+    await addOrigin('HS', 3_000, {}, 300);
+    await addMirror(client, 'MHS', 'HS', { max_msgs_per_subject: 2 });
+    expect(await gistOf('MHS', { depth: 'sample' })).toEqual({
+      ...{ result: 'explained', backlog: 'caught up', trimmed: 2_400 },
+    });
+    await client.deleteMessages('MHS', 3_000);
+    expect(await gistOf('MHS', { depth: 'sample' })).toMatchObject({
+      ...{ result: 'different', missing: 1, trimmed: 2_400 },
+    });
+  });
+
+  it('interrupted while something missing waits for a later message: it is not forgotten', async () => {
+    await addOrigin('W', 20_000, {}, 20_000);
+    await addMirror(client, 'MW', 'W', { max_msgs_per_subject: 1 });
+    await client.deleteMessages('MW', 7);
+    const abort = new AbortController();
+    const progress = ({ next }: { readonly next: number }): void => {
+      if (next > 7) abort.abort();
+    };
+    const { report, token } = await verify(server, 'MW', {
+      tools: { signal: abort.signal, progress },
+    });
+    expect(report).toMatchObject({ result: 'inconclusive' });
+    expect(token!.next).toBeLessThan(20_000);
+    expect(await gistOf('MW', { resume: token })).toMatchObject({
+      ...{ result: 'different', missing: 1 },
+    });
+  });
+
   it('a start: what lies before it is out of scope, also where it lies ahead', async () => {
     await addOrigin('O', 30);
     await addMirror(client, 'MO', 'O', { mirror: { opt_start_seq: 11 } });
