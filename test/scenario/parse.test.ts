@@ -194,6 +194,13 @@ expect: { stallAtMost: { threads: 3s, nats: 2m }, covered: [stepDown, kill], mir
           trigger: { kind: 'time', atMs: 2_200 },
           on: null,
         },
+        {
+          id: 'faults[4]',
+          action: { kind: 'freeze', forMs: 600 },
+          target: { kind: 'leader' },
+          trigger: { kind: 'time', atMs: 1_300 },
+          on: ['nats'],
+        },
       ],
       expect: {
         ...DEFAULTS.expect,

@@ -299,7 +299,7 @@ describe('sim: swarm: disks lost', () => {
   it('seeds drawn beyond quorum break more, and hold', async () => {
     const failed: unknown[] = [];
     let wiped = 0;
-    for (let seed = 1; seed <= 30; seed++) {
+    for (let seed = 1; seed <= 60; seed++) {
       const plan = drawSwarm(seed, { beyondQuorum: true });
       const { failure, installed } = await runSwarm(plan, hasher);
       if (failure !== null) failed.push({ seed, failure });
