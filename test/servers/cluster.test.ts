@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { NatsCluster, type ClusterOptions } from '../../src/nats/cluster.js';
 import { findServer, versionOf, type NatsServer } from '../../src/nats/server.js';
-import { onServer } from './stage.js';
+import { onServer } from '../nats/stage.js';
 
 const binary = findServer(process.env)!;
 
