@@ -52,6 +52,8 @@ export class DrivenCluster implements RunningCluster {
   readonly #injector: ServerInjector;
   readonly #wakes = new Set<() => void>();
   readonly #looking: Promise<void>[] = [];
+  /** Names of servers that ended by themselves. */
+  readonly #dead = new Set<string>();
   #isLooking = true;
 
   private constructor(options: DrivenClusterOptions, connections: Connections) {
@@ -214,6 +216,7 @@ export class DrivenCluster implements RunningCluster {
     await this.#site.placed();
     for (const slot of this.#slots) this.#watch(() => this.#look(slot));
     this.#watch(() => this.#lookAtOrigin());
+    this.#watch(() => this.#lookForDead());
     const until = this.now() + READY_WITHIN_MS;
     while (this.leader() === null || this.#isUnopened) {
       if (this.now() > until) throw this.#notReady();
@@ -255,6 +258,17 @@ export class DrivenCluster implements RunningCluster {
   async #lookAtOrigin(): Promise<void> {
     const openings = await this.#site.openings();
     if (openings !== null) this.#observer.openings(this.leader(), openings);
+  }
+
+  /** A server that no fault of the run ended: whatever follows is not the mirror's doing. */
+  #lookForDead(): Promise<void> {
+    for (const { name, died } of this.#site.servers?.servers ?? []) {
+      if (died === null || this.#dead.has(name)) continue;
+      this.#dead.add(name);
+      const reason = `nats-server ${name}, by no fault of the run, ${died}`;
+      this.#onEvent({ kind: 'harness', atMs: this.now(), reason });
+    }
+    return Promise.resolve();
   }
 
   #notReady(): LockstepError {

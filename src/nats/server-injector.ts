@@ -57,6 +57,7 @@ export class ServerInjector {
   readonly #frozen = new Map<string, number>();
   /** Servers that are to be started again; a run that is over does not wait for them. */
   readonly #returning = new Set<NodeJS.Timeout>();
+  #isReleased = false;
 
   constructor(options: ServerInjectorOptions) {
     this.#options = options;
@@ -110,6 +111,7 @@ export class ServerInjector {
 
   /** Takes back what lasts: the run is over. */
   release(): void {
+    this.#isReleased = true;
     for (const [heal, timer] of this.#healing) {
       clearTimeout(timer);
       heal();
@@ -161,7 +163,11 @@ export class ServerInjector {
     if (restartMs === null) return;
     const timer = setTimeout(() => {
       this.#returning.delete(timer);
-      void this.#ask(fault, slot, () => this.#restart(fault, slot));
+      this.#restart(fault, slot).catch((error: unknown) => {
+        // A server of ours that does not come back is nothing that the mirror did.
+        const reason = `restart after ${fault.id}: ${toErrorData(error).message}`;
+        if (!this.#isReleased) onEvent({ kind: 'harness', atMs: now(), reason });
+      });
     }, restartMs);
     this.#returning.add(timer);
   }

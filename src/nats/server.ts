@@ -127,6 +127,12 @@ export class NatsServer implements AsyncDisposable {
     return this.#process?.ended === null && !this.#process.isFrozen;
   }
 
+  /** Why its process ended without a word of ours, and what it logged; null: it did not. */
+  get died(): string | null {
+    const reason = this.#process?.ended ?? null;
+    return reason === null ? null : `${reason}; ${this.#logFile}: ${this.log}`;
+  }
+
   /** The end of what it logged, in one line. */
   get log(): string {
     return endOf(this.#logFile);

@@ -60,7 +60,8 @@ export class StreamCopy {
 
   /** @param state  what the server says that this copy holds */
   report(state: StreamState): CopyReport {
-    const gaps = subtract(span(state.first, state.last), this.held());
+    // Servers say of an empty stream that it begins and ends at 0, which is no sequence.
+    const gaps = subtract(span(Math.max(1, state.first), state.last), this.held());
     return { state, gaps, blocks: this.blocks() };
   }
 

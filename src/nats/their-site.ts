@@ -17,6 +17,7 @@ import { openConnection } from './connection.js';
 import type { RunNames } from './driven-origin.js';
 import { seenOf } from './monitor.js';
 import type { MemberSight } from './observer.js';
+import { patiently } from './patience.js';
 import { resolveSettings, type Settings } from './settings.js';
 import type { Site } from './site.js';
 
@@ -146,12 +147,15 @@ export class TheirSite implements Site {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      // The mirror first: it would else look for its origin.
-      for (const name of [...this.#made].reverse()) await this.#admin.deleteStream(name);
-    } finally {
-      await this.#connection.close();
+    const failures: unknown[] = [];
+    // The mirror first: it would else look for its origin. One that stays is no reason to leave both.
+    for (const name of [...this.#made].reverse()) {
+      await patiently(() => this.#admin.deleteStream(name)).catch((error: unknown) => {
+        failures.push(error);
+      });
     }
+    await this.#connection.close();
+    if (failures.length > 0) throw failures[0];
   }
 
   #freshLook(): Look['info'] {

@@ -75,13 +75,17 @@ export class Findings<Kind extends string> {
     return this.#sets.get(kind)?.has(seq) ?? false;
   }
 
+  /** Asked often: no range is looked at. */
   get total(): number {
-    return this.all().reduce((sum, { count }) => sum + count, 0);
+    return this.#kinds.reduce((sum, kind) => sum + this.count(kind), 0);
   }
 
   all(): Found<Kind>[] {
-    const kinds = [...new Set([...this.#sets.keys(), ...this.#tallies.keys()])];
-    return kinds.map((kind) => this.#found(kind)).filter(({ count }) => count > 0);
+    return this.#kinds.map((kind) => this.#found(kind)).filter(({ count }) => count > 0);
+  }
+
+  get #kinds(): Kind[] {
+    return [...new Set([...this.#sets.keys(), ...this.#tallies.keys()])];
   }
 
   #found(kind: Kind): Found<Kind> {

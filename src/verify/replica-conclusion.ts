@@ -42,6 +42,7 @@ export function concludeReplicas(read: ReplicasRead): ReplicasReport {
   const reasons = [
     ...(isAnew ? [`${name} was made anew while it was read`] : []),
     ...(isWhole ? [] : [`it was interrupted behind ${comparison.last}`]),
+    ...unnamed(read.before),
     ...doubts(replicas, behind, unconfirmed),
   ];
   // What was compared was not one stream.
@@ -93,6 +94,12 @@ function replicaReports({ before, after, servers, sources, isWhole }: ReplicasRe
     };
   }
   return reports;
+}
+
+/** A replica that the leader does not name was not read. */
+function unnamed({ replicas, configured }: ReplicatedStream): string[] {
+  const { length } = replicas;
+  return length >= configured ? [] : [`the leader names ${length} of ${configured} replicas`];
 }
 
 /** Why nothing can be concluded; empty: it can. */

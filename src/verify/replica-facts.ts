@@ -21,6 +21,8 @@ export interface ReplicatedStream {
   readonly facts: StreamFacts;
   /** By name of the server. */
   readonly replicas: readonly ReplicaState[];
+  /** How many there should be. */
+  readonly configured: number;
 }
 
 /**
@@ -35,7 +37,8 @@ export function replicatedStream(answer: Json, serverName: string): ReplicatedSt
   const followers = Array.isArray(replicas) ? (replicas as Json[]).map(follower) : [];
   const leaders = leader === null ? [] : [leading(leader)];
   const all = [...leaders, ...followers].sort((one, other) => (one.server < other.server ? -1 : 1));
-  return { facts, replicas: all };
+  const { num_replicas: configured } = facts.config;
+  return { facts, replicas: all, configured: typeof configured === 'number' ? configured : 1 };
 }
 
 function leading(server: string): ReplicaState {

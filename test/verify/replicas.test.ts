@@ -294,6 +294,16 @@ describe('replicas: what is not known', () => {
     expect(replicas.opened).toEqual(['n1 n2 1-20']);
   });
 
+  it('the leader names fewer replicas than there should be -> inconclusive', async () => {
+    const replicas = new HeldReplicas();
+    replicas.config = { num_replicas: 3 };
+    replicas.followers = [{ name: 'n2', current: true }];
+    expect(await compare(replicas)).toMatchObject({
+      ...{ result: 'inconclusive', reason: 'the leader names 2 of 3 replicas' },
+      coverage: { claim: 'no difference that stands was seen from 1 to 20 among n1 and n2' },
+    });
+  });
+
   it('all followers are offline -> inconclusive, nothing is claimed', async () => {
     const replicas = new HeldReplicas();
     replicas.followers = [{ name: 'n2', current: false, offline: true }];
