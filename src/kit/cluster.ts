@@ -239,7 +239,9 @@ export class Cluster implements AsyncDisposable {
       await this.#parts.run.toItsEnd();
       outcome = await this.#parts.run.judged(hasher);
     } catch (error) {
-      record.reason('harness', toErrorData(error).message);
+      const { code, message } = toErrorData(error);
+      // Nobody knows what became of what was not answered in time.
+      record.reason(code === 'timeout' ? 'inconclusive' : 'harness', message);
     }
     return resultOf(record, outcome, replay);
   }

@@ -47,6 +47,13 @@ interface Handed {
   seen: boolean;
 }
 
+/** Messages of one body. */
+interface Alike {
+  readonly entries: Handed[];
+  /** All before this position came already. */
+  unseen: number;
+}
+
 /**
  * Compares in the order in which messages were received. One that came too late or too early is
  * reordered: as few as explain the order are named.
@@ -98,7 +105,7 @@ class HandedBook {
   readonly all: Handed[] = [];
   readonly #hasher: Hasher;
   readonly #named = new Map<string, Handed>();
-  readonly #byBody = new Map<bigint, Handed[]>();
+  readonly #byBody = new Map<bigint, Alike>();
   #hasIds = false;
 
   constructor(hasher: Hasher) {
@@ -136,14 +143,17 @@ class HandedBook {
     const digest = this.#digest(message);
     if (digest === null) throw unnamed(where);
     const alike = this.#byBody.get(digest);
-    return alike?.find(({ seen }) => !seen) ?? alike?.at(-1);
+    if (alike === undefined) return undefined;
+    const { entries } = alike;
+    while (entries[alike.unseen]?.seen === true) alike.unseen++;
+    return entries[alike.unseen] ?? entries.at(-1);
   }
 
   /** What it has in place of its body; null: its own, or nothing is known of one of them. */
   otherBody(message: ReceivedMessage, { bodies }: Handed): string | null {
     const digest = this.#digest(message);
     if (digest === null || bodies.length === 0 || bodies.includes(digest)) return null;
-    const [other] = this.#byBody.get(digest) ?? [];
+    const other = this.#byBody.get(digest)?.entries[0];
     return other === undefined ? 'a body that nothing has' : `the body of ${other.name}`;
   }
 
@@ -156,7 +166,9 @@ class HandedBook {
 
   #body(entry: Handed, digest: bigint): void {
     entry.bodies.push(digest);
-    this.#byBody.set(digest, [...(this.#byBody.get(digest) ?? []), entry]);
+    const alike = this.#byBody.get(digest);
+    if (alike === undefined) this.#byBody.set(digest, { entries: [entry], unseen: 0 });
+    else alike.entries.push(entry);
   }
 
   #digest({ body }: ReceivedMessage): bigint | null {

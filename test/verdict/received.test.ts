@@ -144,6 +144,13 @@ describe('verdict: received: a ledger', () => {
   });
 });
 
+it('verdict: received: a hundred thousand with one body, by the body alone', async () => {
+  const handed = Array.from({ length: 100_000 }, (_, at) => ({ seq: at + 1, body: '' }));
+  const received = handed.map(({ body }) => ({ body }));
+  const { counts } = await judgeReceived(received, handed, hasher);
+  expect(counts).toEqual({ ...NONE, ok: 100_000 });
+}, 10_000);
+
 it('verdict: received: as few as explain the order are reordered', () =>
   fc.assert(
     fc.asyncProperty(fc.shuffledSubarray([1, 2, 3, 4, 5, 6, 7], { minLength: 7 }), async (seqs) => {
