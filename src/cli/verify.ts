@@ -158,15 +158,27 @@ async function judged<Outcome>(
   }
 }
 
+/** Hours of reading must not be lost for a folder that cannot be written. */
 function keep(token: ResumeToken, file: string | undefined): void {
   const text = JSON.stringify(token);
-  if (file !== undefined) {
-    writeFileSync(file, `${text}\n`);
+  const problem = file === undefined ? null : unwritten(file, `${text}\n`);
+  if (problem !== null) process.stderr.write(`lockstep: --resume ${file}: ${problem}\n`);
+  if (file !== undefined && problem === null) {
     process.stderr.write(`go on with --resume ${file}\n`);
   } else if (text.length <= TOKEN_SHOWN_MAX) {
     process.stderr.write(`go on with --resume FILE, where FILE holds: ${text}\n`);
   } else {
     process.stderr.write('it found too much for a line; --resume FILE keeps where it ended\n');
+  }
+}
+
+/** Why it could not be written; null: it was. */
+function unwritten(file: string, text: string): string | null {
+  try {
+    writeFileSync(file, text);
+    return null;
+  } catch (error) {
+    return toErrorData(error).message;
   }
 }
 

@@ -132,6 +132,20 @@ onServer('lockstep verify: the command', () => {
     );
   }, 60_000);
 
+  it('interrupted, and the file cannot be written: the token is printed', async () => {
+    const file = join(dir, 'no-such-folder', 'token.json');
+    const child = start(['MIRROR', '--depth', 'full', '--rate', '256KiB', '--resume', file]);
+    const whole = ended(child);
+    await isReading();
+    child.kill('SIGINT');
+    const { code, stderr } = await whole;
+    const [problem, advice] = stderr.split('\n');
+    expect({ code, problem }).toEqual({
+      ...{ code: 2, problem: expect.stringMatching(`^lockstep: --resume ${file}: ENOENT`) },
+    });
+    expect(advice).toMatch(/^go on with --resume FILE, where FILE holds: \{"schema":1,/);
+  }, 60_000);
+
   it('the server goes away: inconclusive, with a token; once it is back, gone on with', async () => {
     const file = join(dir, 'gone.json');
     const flags = ['MIRROR', '--depth', 'full', '--resume', file, '--timeout', '500ms'];
