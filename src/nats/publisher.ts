@@ -72,12 +72,16 @@ export class Publisher {
     return this.#acknowledged;
   }
 
+  /** Nothing is sent any more; `run` resolves when what was sent has arrived, too. */
   stop(): void {
     this.#stopped = true;
     this.#wake?.();
   }
 
-  /** Resolves once every message is stored, or after `stop`. */
+  /**
+   * Resolves once every message is stored; or after `stop`, once each that was sent is known to be
+   * stored, or nothing was heard of the others for so long that they are taken for lost.
+   */
   async run(): Promise<void> {
     const { connection, content, purgeFillers } = this.#options;
     const acknowledgements = connection.subscribe(`${this.#inbox}.*.*`, {
@@ -91,8 +95,11 @@ export class Publisher {
         const stretch = this.#stretchAt(next);
         next = await this.#send(stretch);
         // Those behind the next message would be seen by nobody, but are no gap.
-        if (stretch.isGap && next > stretch.last) await this.#untilDone(purgeFillers);
+        if (!stretch.isGap) continue;
+        if (this.#stopped) await this.#leftGap();
+        else if (next > stretch.last) await this.#untilDone(purgeFillers);
       }
+      await this.#landed();
     } finally {
       if (!connection.isClosed()) acknowledgements.unsubscribe();
     }
@@ -171,9 +178,25 @@ export class Publisher {
     this.#wake?.();
   }
 
-  /** The stream's last sequence, asked for until somebody answers. */
+  /** What is on its way would else be stored while whoever stopped us reads the stream. */
+  async #landed(): Promise<void> {
+    const { connection, now } = this.#options;
+    while (this.#waiting > 0 && !connection.isClosed()) {
+      if (now() - this.#heardMs > SILENT_MS) return;
+      await this.#pause();
+    }
+  }
+
+  /** Fillers are no messages of the origin: what there is of them is not counted as such. */
+  async #leftGap(): Promise<void> {
+    await this.#landed();
+    // Nobody waits for somebody who cannot be asked now.
+    await this.#options.purgeFillers().catch(() => undefined);
+  }
+
+  /** The stream's last sequence, asked for until somebody answers or all is over. */
   async #settled(): Promise<number> {
-    let last = 0;
+    let last = this.#acknowledged;
     await this.#untilDone(async () => {
       last = await this.#options.lastOf();
     });

@@ -225,10 +225,12 @@ async function judgeAll(
   record: RunRecord,
 ): Promise<Judgement> {
   await cluster.halt();
-  const ledger = await asked(cluster.ledger);
+  // Copies first: whatever is still on its way to the origin reaches them later than it. What they
+  // hold is in the origin when that is read.
   const copies = await Promise.all(
     cluster.living().map(async (slot) => ({ slot, reader: await asked(cluster.copy(slot)) })),
   );
+  const ledger = await asked(cluster.ledger);
   record.ledger = ledger.answer;
   record.faults.ended(ledger.answer.strikes, cluster.now());
   // What was not reached is not lost: the run says by other means that it did not come so far.
