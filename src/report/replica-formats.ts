@@ -54,7 +54,10 @@ function textsOf(
 /** Of a mirror the fields of its comparison, with what its replicas say of each other beside. */
 function outcomeJson({ result, mirror, replicas }: ReplicasOutcome): object {
   const agreement = replicas === null ? null : agreementJson(replicas);
-  return mirror === null ? (agreement ?? {}) : { ...jsonOf(mirror), result, agreement };
+  if (mirror === null) return agreement ?? {};
+  const reasons = [mirror.reason, replicas?.reason ?? null].filter((reason) => reason !== null);
+  const reason = reasons.length === 0 ? null : reasons.join('; ');
+  return { ...jsonOf(mirror), result, reason, agreement };
 }
 
 function agreementJson(report: ReplicasReport): object {
@@ -85,6 +88,7 @@ function prometheus(report: ReplicasReport): string {
   const labels = `stream="${escaped(stream.name)}"`;
   return metrics('lockstep_verify_replicas_', [
     [`result{${labels},result="${result}"}`, 1],
+    [`from{${labels}}`, coverage.from],
     [`up_to{${labels}}`, up_to],
     [`compared_sequences{${labels}}`, coverage.compared],
     ...Object.entries(replicas).map(([server, { messages }]): [string, number] => [

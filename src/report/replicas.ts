@@ -3,7 +3,7 @@ import type { AgainstOrigin, Disagreement, ReplicasReport } from '../verify/repl
 import type { ReplicaExcuse } from '../verify/replica-facts.js';
 import type { SeqRange } from '../stream/types.js';
 import { counted, grouped, listed, printable, table } from './text.js';
-import { sizeText } from './verify.js';
+import { sizeText, spanText } from './verify.js';
 
 const MEANING: Readonly<Record<ReplicaExcuse, string>> = {
   settled: 'they agreed when they were read again',
@@ -48,7 +48,7 @@ export function replicasHeadline(report: ReplicasReport): string {
   const { result, reason, stream, replicas, coverage, differences } = report;
   const read = Object.keys(replicas).filter((server) => replicas[server]!.read !== 'none');
   const whole = `${printable(stream.name)} on ${printable(listed(read))}`;
-  const text = `${result}: ${whole}, up to ${grouped(coverage.to)}`;
+  const text = `${result}: ${whole}, ${spanText(coverage, 1)}`;
   const why = reason === null ? '' : `: ${printable(reason)}`;
   switch (result) {
     case 'identical':

@@ -85,6 +85,7 @@ function prometheus(report: VerifyReport): string {
   ]);
   const rows: [string, number][] = [
     [`result{${labels},depth="${coverage.depth}",result="${result}"}`, 1],
+    [`from{${labels}}`, coverage.from],
     [`up_to{${labels}}`, up_to],
     [`compared_messages{${labels}}`, coverage.compared],
     ...(backlog.messages === null

@@ -47,27 +47,37 @@ export function headline({
   reason,
   origin,
   mirror,
-  up_to,
+  coverage,
   differences,
 }: VerifyReport): string {
   const names = `${printable(mirror.name)}, mirror of ${printable(origin.name)}`;
-  const upTo = `up to ${grouped(up_to)}`;
+  const lowest = Math.min(origin.state.first_seq, mirror.state.first_seq);
+  const where = spanText(coverage, lowest);
   switch (result) {
     case 'identical':
-      return `identical: ${names}, ${upTo}`;
+      return `identical: ${names}, ${where}`;
     case 'no difference seen':
-      return `no difference seen: ${names}, ${upTo}`;
+      return `no difference seen: ${names}, ${where}`;
     case 'explained':
-      return `explained: ${names}, ${upTo}: every difference has its reason`;
+      return `explained: ${names}, ${where}: every difference has its reason`;
     case 'different': {
       const what = differences.map(({ kind, count }) => `${grouped(count)} ${kind}`).join(', ');
-      return `different: ${names}, ${upTo}: ${what}`;
+      return `different: ${names}, ${where}: ${what}`;
     }
     case 'inconclusive':
-      return `inconclusive: ${names}, ${upTo}: ${printable(reason ?? '')}`;
+      return `inconclusive: ${names}, ${where}: ${printable(reason ?? '')}`;
     case 'behind':
-      return `behind: ${names}, ${upTo}: ${reason ?? ''}`;
+      return `behind: ${names}, ${where}: ${reason ?? ''}`;
   }
+}
+
+/** What was read of sequences that begin at `lowest`: `up to 20`, `from 5 to 20`. */
+export function spanText(
+  { from, to }: { readonly from: number; readonly to: number },
+  lowest: number,
+): string {
+  if (to < from) return 'nothing compared';
+  return `${from > Math.max(1, lowest) ? `from ${grouped(from)} ` : 'up '}to ${grouped(to)}`;
 }
 
 function sideCells({ name, created, state }: SideReport): string[] {

@@ -27,9 +27,9 @@ export function reportOf(conclusion: Conclusion): VerifyReport {
     ...{ result, reason },
     origin: sideReport(origin),
     mirror: { ...sideReport(mirror), reported: mirror.reported },
-    up_to: reading.to,
+    up_to: reading.reached,
     coverage: {
-      ...{ depth: reading.depth, from: reading.from, to: reading.to },
+      ...{ depth: reading.depth, from: reading.from, to: reading.reached },
       ...{ compared: comparison.compared, claim: claimOf(reading) },
     },
     backlog,

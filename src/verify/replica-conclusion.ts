@@ -41,24 +41,27 @@ export function concludeReplicas(read: ReplicasRead): ReplicasReport {
   const isAnew = created !== read.after.facts.created;
   const reasons = [
     ...(isAnew ? [`${name} was made anew while it was read`] : []),
-    ...(isWhole ? [] : [`it was interrupted behind ${comparison.last}`]),
+    ...(isWhole ? [] : ['it was interrupted']),
     ...unnamed(read.before),
     ...doubts(replicas, behind, unconfirmed),
   ];
   // What was compared was not one stream.
   const isDifferent = differences.length > 0 && !isAnew;
   const result = resultOf(isDifferent, reasons.length > 0, explained.total > 0);
-  const to = isWhole ? read.to : comparison.last;
+  const to = comparedTo(read);
   const loads = read.sources.map(({ load }) => load);
   return {
     schema: 1,
     result,
     reason: reasons.length === 0 ? null : reasons.join('; '),
     stream: { name, created: createdText, state },
-    up_to: state.last_seq,
+    up_to: to,
     coverage: {
       ...{ depth: 'full', from, to, compared: comparison.compared },
-      claim: claimOf(result, replicas, { first: from, last: to }),
+      claim:
+        read.to < from
+          ? 'there is nothing to compare'
+          : claimOf(result, replicas, { first: from, last: to }),
     },
     ...{ replicas, differences, against_origin: read.againstOrigin },
     parts: partsSeen(read.parts),
@@ -69,6 +72,12 @@ export function concludeReplicas(read: ReplicasRead): ReplicasReport {
       api_calls: read.calls,
     },
   };
+}
+
+/** Up to where two replicas or more were read; below `from`: nothing was. */
+function comparedTo({ sources, from, to, comparison, isWhole }: ReplicasRead): number {
+  const [, second = 0] = sources.map(({ readTo }) => readTo).sort((one, other) => other - one);
+  return Math.max(from - 1, Math.min(to, second, isWhole ? to : comparison.last));
 }
 
 function resultOf(isDifferent: boolean, isDoubted: boolean, isExplained: boolean): ReplicasResult {
@@ -128,7 +137,6 @@ function claimOf(
   replicas: Replicas,
   { first, last }: { readonly first: number; readonly last: number },
 ): string {
-  if (last < first) return 'there is nothing to compare';
   const whole = Object.keys(replicas).filter((server) => replicas[server]!.read === 'whole');
   const where = `from ${grouped(first)} to ${grouped(last)}`;
   if (whole.length < 2) return 'nothing: fewer than two replicas were read to the end';

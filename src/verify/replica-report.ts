@@ -48,11 +48,12 @@ export interface ReplicasReport {
   /** Why it is inconclusive; null: it is not. */
   readonly reason: string | null;
   readonly stream: { readonly name: string; readonly created: string; readonly state: StateFacts };
-  /** The stream's last when it began: nothing is said of what lies above. */
+  /** As `coverage.to`: nothing is said of what lies above. */
   readonly up_to: number;
   readonly coverage: {
     readonly depth: 'full';
     readonly from: number;
+    /** Up to where two of them or more were read; below `from`: nothing was. */
     readonly to: number;
     /** Sequences that at least one of them holds. */
     readonly compared: number;

@@ -49,11 +49,15 @@ export interface VerifyReport {
   readonly mirror: SideReport & {
     readonly reported: { readonly lag: number; readonly error: string | null } | null;
   };
-  /** The mirror's last when it began: nothing is said of what lies above. */
+  /**
+   * The mirror's last when it began, or what `--to` or an early end left of it: nothing is said
+   * of what lies above.
+   */
   readonly up_to: number;
   readonly coverage: {
     readonly depth: Depth;
     readonly from: number;
+    /** Below `from`: nothing was compared. */
     readonly to: number;
     /** Messages that both have and that were compared. */
     readonly compared: number;

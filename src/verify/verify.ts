@@ -85,6 +85,8 @@ class Verification {
   #sample: Sample | null = null;
   #servers: readonly [string | null, string | null] = [null, null];
   readonly #notes: string[] = [];
+  /** Whether all that was to be read was. */
+  #isRead = false;
   /** Why it ended early; null: it did not. */
   #ended: string | null = null;
 
@@ -113,7 +115,10 @@ class Verification {
       start: this.#start,
       end: facts,
       comparison: this.#comparison,
-      reading: { depth, from, to, sample: this.#sample, resumedAt, servers: this.#servers },
+      reading: {
+        ...{ depth, from, to, sample: this.#sample, resumedAt, servers: this.#servers },
+        reached: this.#isRead ? to : Math.min(to, Math.max(from, this.#comparison.next) - 1),
+      },
       backlog:
         backlog === null
           ? { status: 'unknown', messages: null, watchedMs: null }
@@ -160,13 +165,14 @@ class Verification {
       if (depth === 'full') {
         const { ended, servers } = await readAll(tools, this.#comparison);
         this.#servers = servers;
-        if (ended === 'paused') this.#ended = 'it was interrupted';
+        this.#isRead = ended === 'ended';
       } else {
         const { ended, sample, notes } = await readSome(tools, depth, this.#comparison);
         this.#sample = sample;
         this.#notes.push(...notes);
-        if (ended === 'paused') this.#ended = 'it was interrupted';
+        this.#isRead = ended === 'ended';
       }
+      if (!this.#isRead) this.#ended = 'it was interrupted';
     } catch (error) {
       this.#ended = endingOf(error);
     }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NatsServer } from '../../src/nats/server.js';
+import { spanText } from '../../src/report/verify.js';
 import { Client, onServer, startServer } from '../nats/stage.js';
 import { addMirror } from './verify-stage.js';
 
@@ -80,7 +81,7 @@ onServer('lockstep verify: the command', () => {
     const { code, stdout, stderr } = await run(['MIRROR', '--depth', 'full', '--rate', '0']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n')[0]).toBe('identical: MIRROR, mirror of ORDERS, up to 20,000');
-    expect(stdout).toContain('read    full: every message from 1 to 20000 was read on both sides');
+    expect(stdout).toContain('read    full: every message from 1 to 20,000 was read on both sides');
     expect(stdout).toContain('backlog caught up (the mirror itself reports lag 0)');
   });
 
@@ -116,6 +117,8 @@ onServer('lockstep verify: the command', () => {
     expect(stdout).toMatch(/^inconclusive: .*: it was interrupted\n/);
     const token = JSON.parse(readFileSync(file, 'utf8')) as { next: number; config: string };
     expect(token.next).toBeLessThan(COUNT);
+    const read = spanText({ from: 1, to: token.next - 1 }, 1);
+    expect(stdout.split('\n')[0]).toContain(`, ${read}: it was interrupted`);
     const again = ['MIRROR', '--depth', 'full', '--rate', '0', '--resume', file];
     const second = await run(again);
     expect(second).toMatchObject({ code: 0, stderr: '' });

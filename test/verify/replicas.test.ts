@@ -309,7 +309,8 @@ describe('replicas: what is not known', () => {
     replicas.followers = [{ name: 'n2', current: false, offline: true }];
     expect(await compare(replicas)).toMatchObject({
       result: 'inconclusive',
-      coverage: { claim: 'nothing: fewer than two replicas were read to the end' },
+      up_to: 0,
+      coverage: { to: 0, claim: 'nothing: fewer than two replicas were read to the end' },
     });
   });
 
@@ -380,7 +381,7 @@ describe('replicas: what is not known', () => {
       progress: ({ next, differences }: VerifyProgress) => seen.push([next, differences]),
     };
     expect(await compare(replicas, request)).toMatchObject({
-      ...{ result: 'different', reason: 'it was interrupted behind 8' },
+      ...{ result: 'different', reason: 'it was interrupted', up_to: 8 },
       coverage: { from: 1, to: 8, compared: 8 },
       replicas: { n1: { read: 'part' } },
     });
@@ -530,6 +531,7 @@ describe('replicas: for machines', () => {
     ).toEqual(
       [
         'result{stream="ORDERS",result="different"} 1',
+        'from{stream="ORDERS"} 1',
         'up_to{stream="ORDERS"} 20',
         'compared_sequences{stream="ORDERS"} 20',
         'messages{stream="ORDERS",server="n1"} 20',
