@@ -27,7 +27,6 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['logged as accepted', ...OUT_OF_PLACE],
-    script: 0,
   },
   {
     id: 'B1',
@@ -42,9 +41,8 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
           '? null : refusal(result.code, proposal);',
       },
     ],
-    fires: ['logged as accepted', ...OUT_OF_PLACE],
+    fires: ['logged as accepted', 'term fence', ...OUT_OF_PLACE],
     focus: 'skips',
-    script: 1,
     directed: {
       test: 'test/mirror/cases.test.ts',
       titled: 'a refused message is not masked by skips behind it',
@@ -69,7 +67,6 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
     fires: ['term fence', 'logged as accepted', 'one consumer', ...OUT_OF_PLACE],
     focus: 'elections',
     within: 300,
-    script: 2,
   },
   {
     id: 'B3',
@@ -94,7 +91,6 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['logged as accepted', ...OUT_OF_PLACE],
     focus: 'elections',
-    script: 1,
     directed: {
       test: 'test/raft/transfer.test.ts',
       titled: 'B3: proposals taken before a step-down',
@@ -122,6 +118,5 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['logged as accepted', ...OUT_OF_PLACE],
-    script: 0,
   },
 ];

@@ -26,6 +26,8 @@ export interface HuntOptions {
   readonly patienceMs: number;
   /** How many kills are shrunk. */
   readonly shrinks: number;
+  /** Seeds under which each part of a script by hand is played. */
+  readonly parts: number;
   readonly hasher: Hasher;
   /** Ends hunters under way; what they found so far counts. */
   readonly signal: AbortSignal;
@@ -66,13 +68,14 @@ export async function hunt(mutant: SwarmMutant, options: HuntOptions): Promise<H
 }
 
 function requestOf(mutant: SwarmMutant, options: HuntOptions): HunterRequest {
-  const { bases, seeds, shrinks } = options;
+  const { bases, seeds, shrinks, parts } = options;
   return {
     bases,
     seeds: Math.max(seeds, mutant.within ?? 0),
     focus: mutant.focus ?? null,
     fires: mutant.fires,
     shrinks,
+    parts,
     shrinkLimitMs: SHRINK_LIMIT_MS,
     script: scriptOf(mutant),
   };

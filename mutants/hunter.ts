@@ -9,6 +9,7 @@
 import { pathToFileURL } from 'node:url';
 import type * as HasherModule from '../src/base/hasher.js';
 import type * as ReplayModule from '../src/sim/replay-file.js';
+import type * as EventsModule from '../src/sim/shrink.js';
 import type * as ShrinkModule from '../src/sim/shrink-run.js';
 import type { SwarmFocus } from '../src/sim/swarm-focus.js';
 import type { SwarmPlan } from '../src/sim/swarm-plan.js';
@@ -16,6 +17,7 @@ import type * as RunModule from '../src/sim/swarm-run.js';
 import type * as DrawModule from '../src/sim/swarm.js';
 import type * as TraceModule from '../src/sim/trace.js';
 import type { SeedFailure } from '../src/verdict/sweep.js';
+import type { KnownScript } from './scripts.js';
 
 export interface HunterRequest {
   /** Seeds of one base. */
@@ -28,8 +30,10 @@ export interface HunterRequest {
   /** How many kills are shrunk, and the CPU time that each may take. */
   readonly shrinks: number;
   readonly shrinkLimitMs: number;
-  /** The text of the replay file of the shortest script that is known; null: there is none. */
-  readonly script: string | null;
+  /** The shortest script that is known; null: there is none. */
+  readonly script: KnownScript | null;
+  /** Seeds under which each part of a script by hand is played. */
+  readonly parts: number;
 }
 
 /** What became of one base: seeds SEEDS * base + 1 and so on were played, up to the first kill. */
@@ -56,7 +60,17 @@ export interface ShrunkReport {
 /** The script that is known, played. */
 export interface ScriptReport {
   readonly kind: 'script';
+  readonly events: number;
+  readonly byHand: boolean;
   readonly replayed: Replayed;
+  readonly parts: PartsPlayed;
+}
+
+/** What a script is without some of its events, or all: every such part, from several seeds. */
+export interface PartsPlayed {
+  readonly played: number;
+  /** These kill too: the script is not minimal. */
+  readonly killed: number;
 }
 
 /** A replay file, played twice. */
@@ -76,6 +90,7 @@ const from = (path: string): string => new URL(path, pathToFileURL(`${folder}/`)
 const { loadHasher } = (await import(from('src/base/hasher.js'))) as typeof HasherModule;
 const { drawSwarm } = (await import(from('src/sim/swarm.js'))) as typeof DrawModule;
 const { runSwarm } = (await import(from('src/sim/swarm-run.js'))) as typeof RunModule;
+const { eventsOf } = (await import(from('src/sim/shrink.js'))) as typeof EventsModule;
 const { shrinkRun } = (await import(from('src/sim/shrink-run.js'))) as typeof ShrinkModule;
 const { encodeReplay, parseReplay } = (await import(
   from('src/sim/replay-file.js')
@@ -94,7 +109,37 @@ async function work({ bases, shrinks, script, fires }: HunterRequest): Promise<v
     const shrunk = await shrinkOne(found.killed.seed);
     if (shrunk !== null) report(shrunk);
   }
-  if (script !== null) report({ kind: 'script', replayed: await replayed(script) });
+  if (script !== null) report(await playScript(script));
+}
+
+async function playScript({ text, byHand }: KnownScript): Promise<ScriptReport> {
+  const { plan } = parseReplay(text, 'script');
+  const parts = byHand ? await playParts(plan) : { played: 0, killed: 0 };
+  return { kind: 'script', events: eventsOf(plan), byHand, replayed: await replayed(text), parts };
+}
+
+/** Each set of events that lacks one of the script's or more; from the script's seed on. */
+async function playParts(plan: SwarmPlan): Promise<PartsPlayed> {
+  let [played, killed] = [0, 0];
+  for (let mask = 0; mask < 2 ** eventsOf(plan) - 1; mask++) {
+    const part = partOf(plan, mask);
+    for (let seed = plan.seed; seed < plan.seed + request.parts; seed++) {
+      const { failure } = await runSwarm({ ...part, seed }, hasher);
+      played++;
+      if (failure !== null && request.fires.includes(failure.property)) killed++;
+    }
+  }
+  return { played, killed };
+}
+
+/** The events whose bit is set, faults before fates. */
+function partOf({ faults, fates = [], ...plan }: SwarmPlan, mask: number): SwarmPlan {
+  const isIn = (at: number): boolean => ((mask >> at) & 1) === 1;
+  return {
+    ...plan,
+    faults: faults.filter((_, at) => isIn(at)),
+    fates: fates.filter((_, at) => isIn(faults.length + at)),
+  };
 }
 
 async function hunt(base: number): Promise<BaseReport> {

@@ -24,18 +24,21 @@ interface Flags {
   readonly cores: string;
   readonly timeLimit?: string;
   readonly shrinks: string;
+  readonly parts: string;
   readonly outDir?: string;
   readonly json?: boolean;
   readonly write?: string[];
+  readonly note?: string;
 }
 
 const PATIENCE_MS = 600_000;
 
 async function run(flags: Flags): Promise<number> {
-  if (flags.write !== undefined) return writePage(flags.write);
+  if (flags.write !== undefined) return writePage(flags.write, flags.note ?? null);
   const seeds = parseCount('--seeds', flags.seeds, { min: 1 });
-  const bases = parseCount('--bases', flags.bases, { min: 1 });
+  const bases = parseCount('--bases', flags.bases, { min: 0 });
   const shrinks = parseCount('--shrinks', flags.shrinks, { min: 0 });
+  const parts = parseCount('--parts', flags.parts, { min: 0 });
   const cores = parseCount('--cores', flags.cores, { min: 1, max: 256 });
   const wanted = chosen(flags.only);
   const abort = new AbortController();
@@ -44,7 +47,7 @@ async function run(flags: Flags): Promise<number> {
     flags.timeLimit === undefined ? null : parsePositiveDuration('--time-limit', flags.timeLimit);
   const timer = limitMs === null ? undefined : setTimeout(() => abort.abort(), limitMs);
   const hasher = await loadHasher();
-  const options = { bases, seeds, shrinks, hasher, patienceMs: PATIENCE_MS, signal };
+  const options = { bases, seeds, shrinks, parts, hasher, patienceMs: PATIENCE_MS, signal };
   const jobs = [
     ...TESTED_MUTANTS.map((mutant) => ({
       id: mutant.id,
@@ -136,13 +139,15 @@ async function main(): Promise<number> {
   const program = new Command('mutants')
     .option('--only <ids>', 'these alone, with commas between them')
     .option('--seeds <n>', 'seeds of one base', '200')
-    .option('--bases <n>', 'how often each mutant is hunted, from other seeds', '20')
+    .option('--bases <n>', 'hunts of each mutant, from other seeds; 0: its script alone', '20')
     .option('--cores <n>', 'processes side by side', String(availableParallelism()))
     .option('--time-limit <duration>', 'end after so long with what is known')
     .option('--json', 'print JSON')
     .option('--shrinks <n>', 'how many kills of each mutant are shrunk', '3')
+    .option('--parts <n>', 'seeds of each part of a script by hand, which must not kill', '20')
     .option('--out-dir <dir>', 'keep the shortest script of each mutant there')
     .option('--write <files...>', 'play nothing: write docs/mutants.md from what --json printed')
+    .option('--note <text>', 'on that page: what else the machine did')
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });

@@ -4,9 +4,10 @@ import type { Outcome } from './outcome.js';
 import type { Result } from './page.js';
 import { tableMarkdown } from './table.js';
 
-export function markdownOf({ outcomes, seeds, bases }: Result): string {
-  const hunted = outcomes.filter(({ script, state }) => script !== null && state !== 'trouble');
-  const tried = outcomes.filter(({ script }) => script === null);
+export function markdownOf({ outcomes, seeds, bases }: Result, note: string | null): string {
+  const isTested = ({ id }: Outcome): boolean => TESTED_MUTANTS.some((each) => each.id === id);
+  const hunted = outcomes.filter((each) => !isTested(each) && each.state !== 'trouble');
+  const tried = outcomes.filter(isTested);
   const waiting = WAITING_MUTANTS.map(({ id, title, source, waitsFor }) => {
     return `- ${id}: ${title} (${source}). Waits for ${waitsFor}.`;
   });
@@ -37,8 +38,10 @@ export function markdownOf({ outcomes, seeds, bases }: Result): string {
     '  every machine, CPU seconds are of one.',
     '- *shrunk*: faults and fates of messages that shrinking left of the first kills, median;',
     '  *shrink s*: CPU seconds that it took, median.',
-    '- *known*: of the shortest script that is known, by hand or by shrinking; those that are',
-    '  files of `mutants/scripts` are played.',
+    '- *known*: the same of the shortest script that is known, a file of `mutants/scripts`.',
+    '  `by hand`: thought out, and verified: it kills, and no part of it (each set that lacks one',
+    '  of its events or more, from its seed and those after) does; below 0 there is nothing. The',
+    '  others are what shrinking left: the shortest known, and no claim that none is shorter.',
     '- *replays*: replay files of shrunk kills and of the known script that were played. Each gave',
     '  the same event stream twice, byte for byte, with the failure that it was written for, and',
     '  held on the build without the bug; anything else is said.',
@@ -47,6 +50,7 @@ export function markdownOf({ outcomes, seeds, bases }: Result): string {
     '  replica itself threw. A fault of the simulator is never a kill.',
     '',
     ...summaryOf(hunted),
+    ...(note === null ? [] : ['', note]),
     '',
     tableMarkdown(hunted),
     '',
@@ -77,6 +81,24 @@ function summaryOf(hunted: readonly Outcome[]): string[] {
   return [
     `Swept from every base: ${swept.length} of ${hunted.length}.`,
     ...(shrinks.length === 0 ? [] : [`${took}, median of ${shrinks.length} mutants.`]),
+    ...byHandOf(hunted),
+  ];
+}
+
+/** How scripts by hand stand: against their own parts, and against what shrinking comes to. */
+function byHandOf(hunted: readonly Outcome[]): string[] {
+  const byHand = hunted.filter(({ known }) => known?.byHand === true);
+  if (byHand.length === 0) return [];
+  const sum = (of: 'played' | 'killed'): number =>
+    byHand.reduce((total, { known }) => total + (known?.parts[of] ?? 0), 0);
+  const compared = byHand.flatMap(({ known, shrunk }) =>
+    known === null || shrunk === null ? [] : { least: known.events, median: shrunk.events.median },
+  );
+  const near = compared.filter((each) => each.median <= 2 * each.least);
+  const [played, killed] = [sum('played'), sum('killed')];
+  return [
+    `Scripts by hand: ${byHand.length}; of ${played} runs of their parts ${killed} kill.`,
+    `Shrunk to at most twice the script by hand: ${near.length} of ${compared.length}.`,
   ];
 }
 

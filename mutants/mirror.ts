@@ -37,7 +37,6 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_ORIGIN,
-    script: 0,
   },
   {
     id: 'X2',
@@ -51,7 +50,6 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_ORIGIN,
-    script: 1,
   },
   {
     id: 'X3',
@@ -59,7 +57,6 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
     source: 'nats-server pull request 8045',
     edits: [{ file: STORE, find: 'if (end <= this.#last) {', replace: 'if (end < 0) {' }],
     fires: UNLIKE_ORIGIN,
-    script: 2,
   },
   {
     id: 'X4',
@@ -73,7 +70,6 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_ORIGIN,
-    script: 1,
   },
   {
     id: 'X6',
@@ -86,8 +82,14 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
         replace: '(journal?.entries ?? []).slice(0, -1)',
       },
     ],
-    fires: ['leader completeness', 'committed immutable', 'committed on quorum', ...UNLIKE_ORIGIN],
-    script: 1,
+    fires: [
+      'leader append-only',
+      'votes for newer logs',
+      'leader completeness',
+      'committed immutable',
+      'committed on quorum',
+      ...UNLIKE_ORIGIN,
+    ],
   },
   {
     id: 'X7',
@@ -101,7 +103,6 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['monotonic', ...UNLIKE_ORIGIN],
-    script: 0,
   },
   {
     id: 'X8',
@@ -117,6 +118,5 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_ORIGIN,
-    script: 0,
   },
 ];

@@ -1,5 +1,6 @@
 /** What the hunts and tests say of each mutant: killed or not, how fast, by what first. */
 import type { Hunt } from './hunt.js';
+import type { PartsPlayed } from './hunter.js';
 import type { TestedMutant } from './types.js';
 
 /** Of one mutant. Figures are over the bases that killed it; null when none did. */
@@ -19,11 +20,11 @@ export interface Outcome {
   readonly by: Readonly<Record<string, number>>;
   /** Failed first although the mutant does not name it: no kill. */
   readonly other: Readonly<Record<string, number>>;
-  /** Events of the shortest script that is known; null where a test kills. */
-  readonly script: number | null;
+  /** The shortest script that is known; null: there is none, or it was not played. */
+  readonly known: Known | null;
   /** What shrinking the first kills came to; null: none was shrunk. */
   readonly shrunk: Shrunken | null;
-  /** Replay files of kills and of the known script that were played; null: none. */
+  /** Replay files of shrunk kills that were played; null: none. */
   readonly replays: Replays | null;
   /** A seed that shows it. */
   readonly seed: number | null;
@@ -39,6 +40,14 @@ export interface Shrunken {
   /** How many were shrunk, and how many of them to their end. */
   readonly times: number;
   readonly minimal: number;
+}
+
+export interface Known {
+  /** Faults and fates. */
+  readonly events: number;
+  readonly byHand: boolean;
+  readonly parts: PartsPlayed;
+  readonly replays: Replays;
 }
 
 export interface Replays {
@@ -58,14 +67,16 @@ export interface Trial {
 
 export function outcomeOfHunt(found: Hunt): Outcome {
   const { mutant, bases } = found;
-  const { id, title, source, fires, script } = mutant;
+  const { id, title, source, fires } = mutant;
+  const known = knownOf(found);
   const trouble = found.trouble ?? replayTrouble(found);
   const kills = bases.filter(({ killed }) => killed !== null && fires.includes(killed.property));
   const others = bases.filter(({ killed }) => killed !== null && !fires.includes(killed.property));
   const first = kills[0]?.killed ?? others[0]?.killed ?? null;
   // What was missed was missed, however the hunt ended.
   const missed = kills.length < bases.length;
-  const state = missed || bases.length === 0 ? 'survived' : 'killed';
+  // With no bases the script alone was played; that it does not kill is trouble.
+  const state = missed || (bases.length === 0 && known === null) ? 'survived' : 'killed';
   return {
     ...{ id, title, source, focus: mutant.focus ?? null },
     state: trouble === null || missed ? state : 'trouble',
@@ -75,9 +86,9 @@ export function outcomeOfHunt(found: Hunt): Outcome {
     cpuMs: spread(kills.map(({ cpuMs }) => cpuMs)),
     by: countsOf(kills.map(({ killed }) => killed!.property)),
     other: countsOf(others.map(({ killed }) => killed!.property)),
-    script,
+    known,
     shrunk: shrunkenOf(found),
-    replays: replaysOf(found),
+    replays: found.shrunk.length === 0 ? null : replaysOf(found.shrunk, fires),
     seed: first?.seed ?? null,
     text: trouble ?? first?.text ?? null,
     directed: null,
@@ -93,18 +104,18 @@ function shrunkenOf({ shrunk }: Hunt): Shrunken | null {
   return { events: { least, ...events }, cpuMs, times: shrunk.length, minimal };
 }
 
-function replaysOf(found: Hunt): Replays | null {
-  const all = allPlayed(found);
-  if (all.length === 0) return null;
-  const count = (is: (played: Played) => boolean): number => all.filter(is).length;
-  const same = count((played) => isSame(played, found.mutant.fires));
-  return { played: all.length, same, held: count(({ clean }) => clean === null) };
+function knownOf({ script, mutant: { fires } }: Hunt): Known | null {
+  if (script === null) return null;
+  const { events, byHand, parts } = script;
+  return { events, byHand, parts, replays: replaysOf([script], fires) };
 }
 
 type Played = Hunt['shrunk'][number] | NonNullable<Hunt['script']>;
 
-function allPlayed({ shrunk, script }: Hunt): readonly Played[] {
-  return script === null ? shrunk : [...shrunk, script];
+function replaysOf(all: readonly Played[], fires: readonly string[]): Replays {
+  const count = (is: (played: Played) => boolean): number => all.filter(is).length;
+  const same = count((played) => isSame(played, fires));
+  return { played: all.length, same, held: count(({ clean }) => clean === null) };
 }
 
 /** A script may fail of any property that kills; what was shrunk fails of the one it shrank by. */
@@ -114,15 +125,17 @@ function isSame({ replayed: { failure, digests } }: Played, fires: readonly stri
 
 /** The first replay that is not what it should be, in words. */
 function replayTrouble(found: Hunt): string | null {
-  const { fires } = found.mutant;
-  for (const played of allPlayed(found)) {
+  const { mutant, shrunk, script } = found;
+  const { fires } = mutant;
+  for (const played of script === null ? shrunk : [...shrunk, script]) {
     const what = played.kind === 'script' ? 'the script' : `seed ${played.seed}`;
     const { digests, failure } = played.replayed;
     if (digests[0] !== digests[1]) return `${what} is not the same twice`;
     if (!isSame(played, fires)) return `${what} came to ${failure?.property ?? 'held'}`;
     if (played.clean !== null) return `${what} fails without the bug: ${played.clean.text}`;
   }
-  return null;
+  const { played, killed } = script?.parts ?? { played: 0, killed: 0 };
+  return killed === 0 ? null : `${killed} of ${played} parts of the script kill too`;
 }
 
 export function outcomeOfTrial({ mutant, result, text }: Trial): Outcome {
@@ -137,7 +150,7 @@ export function outcomeOfTrial({ mutant, result, text }: Trial): Outcome {
     cpuMs: null,
     by: killed === 0 ? {} : { [test]: 1 },
     other: {},
-    script: null,
+    known: null,
     shrunk: null,
     replays: null,
     seed: null,
@@ -152,7 +165,7 @@ export function mergeOutcomes(one: Outcome, other: Outcome): Outcome {
   const sound = larger.state === 'trouble' ? smaller : larger;
   return {
     ...sound,
-    script: other.script ?? one.script,
+    known: other.known ?? one.known,
     shrunk: other.shrunk ?? one.shrunk,
     replays: other.replays ?? one.replays,
   };

@@ -20,10 +20,12 @@ const PAGE = fileURLToPath(new URL('../../docs/mutants.md', import.meta.url));
 
 /**
  * Several results add up: hunts from many bases, shrinks of a few, mutants that were changed since.
+ *
+ * @param note  on the page beside the figures; null: none
  * Errors: usage, with the file that is no result.
  */
-export function writePage(files: readonly string[]): number {
-  writeFileSync(PAGE, markdownOf(mergeResults(files.map(resultOf))));
+export function writePage(files: readonly string[], note: string | null): number {
+  writeFileSync(PAGE, markdownOf(mergeResults(files.map(resultOf)), note));
   return 0;
 }
 

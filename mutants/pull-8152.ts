@@ -26,7 +26,6 @@ function swallowedOn(id: string, path: 'direct' | 'range' | 'entries'): SwarmMut
     fires: SWALLOWED,
     focus: 'skips',
     within: 200,
-    script: 1,
     directed: REFUSED,
   };
 }
@@ -51,7 +50,6 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['refusal restores'],
     focus: 'skips',
-    script: 1,
     directed: REFUSED,
   },
   {
@@ -69,7 +67,6 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['refusal restores'],
     focus: 'skips',
-    script: 1,
   },
   {
     id: 'P3a',
@@ -84,7 +81,6 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['refusal restores'],
     focus: 'skips',
-    script: 1,
   },
   {
     id: 'P3b',
@@ -101,7 +97,6 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['refusal restores'],
     focus: 'skips',
-    script: 1,
   },
   {
     id: 'P5',
@@ -115,6 +110,5 @@ export const PULL_8152_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['replica assertion'],
-    script: 1,
   },
 ];

@@ -43,7 +43,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: TWO_LEADERS,
-    script: 2,
     directed: { test: 'test/raft/votes.test.ts', titled: 'one grant delivered three times' },
   },
   {
@@ -64,7 +63,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: TWO_LEADERS,
     focus: 'elections',
-    script: 3,
     directed: { test: 'test/raft/votes.test.ts', titled: 'grants of an earlier term, after' },
   },
   {
@@ -79,7 +77,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['monotonic', ...TWO_LEADERS],
-    script: 3,
   },
   {
     id: 'M4a',
@@ -93,7 +90,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', 'monotonic', ...TWO_LEADERS],
-    script: 0,
   },
   {
     id: 'M4b',
@@ -107,7 +103,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', 'monotonic', ...TWO_LEADERS],
-    script: 0,
   },
   {
     id: 'M7a',
@@ -121,7 +116,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: TWO_LEADERS,
-    script: 0,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.2' },
   },
   {
@@ -138,7 +132,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     fires: NEWER_LOG_LOST,
     focus: 'logs',
     within: 200,
-    script: 4,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.4.1' },
   },
   {
@@ -153,7 +146,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: NEWER_LOG_LOST,
-    script: 2,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.4.1' },
   },
   {
@@ -170,7 +162,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['later term followed', 'catch-up', 'committed on quorum', 'replica assertion'],
-    script: 2,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.1' },
   },
   {
@@ -188,7 +179,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['time-out kept', 'catch-up'],
     focus: 'elections',
-    script: 0,
     directed: {
       test: 'test/raft/votes.test.ts',
       titled: 'a refused request for a later term does not put it off',
@@ -208,7 +198,6 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     fires: ['catch-up'],
     focus: 'elections',
     within: 400,
-    script: 1,
     directed: { test: 'test/raft/paper.test.ts', titled: 'is drawn from the whole range' },
   },
   {
@@ -223,6 +212,7 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['catch-up'],
-    script: 1,
+    within: 300,
+    directed: { test: 'test/raft/campaign.test.ts', titled: 'raft: check-quorum' },
   },
 ];

@@ -31,7 +31,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     fires: ['own term commits', ...UNLIKE_LOGS],
     focus: 'logs',
     within: 200,
-    script: 3,
   },
   {
     id: 'M6',
@@ -45,7 +44,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_LOGS,
-    script: 0,
   },
   {
     id: 'M7b',
@@ -59,7 +57,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_LOGS,
-    script: 0,
   },
   {
     id: 'M8',
@@ -73,7 +70,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_LOGS,
-    script: 2,
     directed: {
       test: 'test/raft/propose.test.ts',
       titled: 'a heartbeat tells a follower no commit beyond',
@@ -91,7 +87,8 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_LOGS,
-    script: 2,
+    focus: 'logs',
+    within: 200,
     directed: { test: 'test/raft/paper.test.ts', titled: '5.3' },
   },
   {
@@ -106,7 +103,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', ...UNLIKE_LOGS],
-    script: 1,
   },
   {
     id: 'M11',
@@ -120,7 +116,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', ...UNLIKE_LOGS],
-    script: 1,
+    focus: 'logs',
     directed: { test: 'test/raft/paper.test.ts', titled: '5.3' },
   },
   {
@@ -136,7 +132,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['transfer fence'],
     focus: 'elections',
-    script: 1,
     directed: { test: 'test/raft/replication.test.ts', titled: 'refusals by code, in their order' },
   },
   {
@@ -153,7 +148,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     fires: ['durable answers', ...UNLIKE_LOGS],
     focus: 'logs',
     within: 400,
-    script: 2,
     directed: {
       test: 'test/raft/durability.test.ts',
       titled: 'ABA: a write of an entry that was replaced',
@@ -171,7 +165,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_LOGS,
-    script: 0,
   },
   {
     id: 'M15b',
@@ -185,7 +178,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['durable answers', ...UNLIKE_LOGS],
-    script: 0,
   },
   {
     id: 'M16',
@@ -194,8 +186,13 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     edits: [
       { file: 'src/replica/host.js', find: 'if (error !== null) {', replace: 'if (false) {' },
     ],
-    fires: ['durable answers', ...UNLIKE_LOGS],
-    script: 1,
+    // Its own vote may be what the disk lacks.
+    fires: ['durable answers', 'elected by a quorum', ...UNLIKE_LOGS],
+    within: 300,
+    directed: {
+      test: 'test/replica/cluster.test.ts',
+      titled: 'a leader whose write failed sends nothing any more',
+    },
   },
   {
     id: 'M18',
@@ -212,7 +209,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['catch-up', ...UNLIKE_LOGS],
     focus: 'logs',
-    script: 2,
   },
   {
     id: 'M19',
@@ -230,7 +226,6 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
     fires: UNLIKE_LOGS,
     focus: 'logs',
     within: 600,
-    script: 2,
     directed: { test: 'test/raft/replication.test.ts', titled: 'raft: probing' },
   },
 ];

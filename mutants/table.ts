@@ -1,5 +1,5 @@
 /** Outcomes as a table: aligned for a terminal, or as Markdown. */
-import type { Outcome, Replays } from './outcome.js';
+import type { Known, Outcome, Replays } from './outcome.js';
 
 const HEAD = [
   ...[
@@ -19,7 +19,7 @@ const HEAD = [
 
 function rowOf(outcome: Outcome) {
   const { id, title, state, killed, bases, seeds, cpuMs, by, other, directed } = outcome;
-  const { script, shrunk, replays } = outcome;
+  const { known, shrunk } = outcome;
   const named = Object.entries(by).map(([name, times]) => [name, times] as const);
   const rate = bases === 0 ? '-' : `${killed}/${bases}`;
   const spread = (
@@ -34,9 +34,9 @@ function rowOf(outcome: Outcome) {
     spread(seeds, String),
     spread(cpuMs, (ms) => (ms / 1_000).toFixed(2)),
     shrunk === null ? '-' : String(shrunk.events.median),
-    script === null ? '-' : String(script),
+    known === null ? '-' : knownText(known),
     shrunk === null ? '-' : (shrunk.cpuMs.median / 1_000).toFixed(1),
-    replays === null ? '-' : replayText(replays),
+    replayText(outcome),
     [
       ...[...named, ...Object.entries(other).map(([name, n]) => [`not ${name}`, n] as const)].map(
         ([name, times]) => (bases === 1 ? name : `${name} ${times}`),
@@ -46,8 +46,16 @@ function rowOf(outcome: Outcome) {
   ];
 }
 
+function knownText({ events, byHand }: Known): string {
+  return byHand ? `${events} by hand` : String(events);
+}
+
 /** `4`: so many, all as they should be. */
-function replayText({ played, same, held }: Replays): string {
+function replayText({ known, replays }: Outcome): string {
+  const all = [replays, known?.replays ?? null].filter((each) => each !== null);
+  if (all.length === 0) return '-';
+  const sum = (of: keyof Replays): number => all.reduce((total, each) => total + each[of], 0);
+  const [played, same, held] = [sum('played'), sum('same'), sum('held')];
   return same === played && held === played
     ? String(played)
     : `${played}, ${same} same, ${held} held`;

@@ -22,8 +22,6 @@ export interface SwarmMutant extends Named {
   readonly edits: readonly Edit[];
   /** Properties that may fail first (src/verdict/sweep.ts, SeedFailure); others are no kill. */
   readonly fires: readonly string[];
-  /** Faults, and fates of single messages, of the shortest script known by hand. */
-  readonly script: number;
   /** What the runs lean to, as `lockstep sweep --focus` has them; not given: drawn. */
   readonly focus?: SwarmFocus;
   /** Seeds within which the swarm must find it, from whatever seed it starts. */
