@@ -115,7 +115,7 @@ export const RAFT_LOG_MUTANTS: readonly SwarmMutant[] = [
         replace: 'if (term === entry.term && entry.index <= state.commit)',
       },
     ],
-    fires: ['durable answers', ...UNLIKE_LOGS],
+    fires: ['durable answers', 'catch-up', ...UNLIKE_LOGS],
     focus: 'logs',
     directed: { test: 'test/raft/paper.test.ts', titled: '5.3' },
   },
