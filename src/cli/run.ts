@@ -13,7 +13,7 @@ import { play, type PlayResult } from '../scenario/play.js';
 import type { Driver } from '../scenario/driver.js';
 import type { Plan } from '../scenario/types.js';
 import { partings, verdictOfAll } from '../verdict/parting.js';
-import { EXIT, type RunSummary } from '../verdict/types.js';
+import { EXIT } from '../verdict/types.js';
 import { addConnectionFlags, connectionOf } from './connection-flags.js';
 import { ProgressLine } from './progress.js';
 import { replayCommand } from './replay-command.js';
@@ -85,6 +85,7 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
   const results: PlayResult[] = [];
   try {
     for (const driver of drivers) {
+      if (results.length > 0 && abort.signal.aborted) break;
       const replay = replayCommand(scenario, { ...flags, on: driver.name }, plan.seed);
       const dir = drivers.length === 1 ? flags.outDir : eachDir(flags.outDir, driver);
       results.push(await playOn(plan, { driver, replay, dir, signal: abort.signal }));
@@ -93,10 +94,9 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
   }
-  const summaries = results.map(({ summary }) => summary);
-  if (results.length === 1) print(plan, flags, results[0]!);
-  else printPartings(plan, flags, summaries);
-  return EXIT[verdictOfAll(summaries)];
+  if (drivers.length === 1) print(plan, flags, results[0]!);
+  else printPartings(plan, flags, results, drivers.slice(results.length));
+  return EXIT[verdictOfAll(results.map(({ summary }) => summary))];
 }
 
 function eachDir(dir: string | undefined, { name }: Driver): string | undefined {
@@ -131,15 +131,25 @@ async function playOn(plan: Plan, { driver, replay, dir, signal }: Playing): Pro
   }
 }
 
-function printPartings(plan: Plan, { json }: RunFlags, runs: readonly RunSummary[]): void {
-  const parts = partings(runs);
+/** Where a run was cut short says nothing of where it would have parted from the others. */
+function printPartings(
+  plan: Plan,
+  { json }: RunFlags,
+  results: readonly PlayResult[],
+  rest: readonly Driver[],
+): void {
+  const runs = results.map(({ summary }) => summary);
+  const whole = results.filter(({ cutShort }) => !cutShort).map(({ summary }) => summary);
+  const parts = partings(whole);
+  const compared = whole.map(({ driver }) => driver);
+  const notPlayed = rest.map(({ name }) => name);
   if (json === true) {
     const drivers = runs.map(({ driver }) => driver);
-    const summary = { schema: 1, verdict: verdictOfAll(runs), drivers, partings: parts, runs };
-    process.stdout.write(`${JSON.stringify(summary)}\n`);
+    const played = { schema: 1, verdict: verdictOfAll(runs), drivers, compared, notPlayed };
+    process.stdout.write(`${JSON.stringify({ ...played, partings: parts, runs })}\n`);
     return;
   }
-  process.stdout.write(renderPartings(plan.name, runs, parts));
+  process.stdout.write(renderPartings(plan.name, runs, { found: parts, compared, notPlayed }));
 }
 
 /** Flags lie over the scenario's own fields, faults are added to its faults. */

@@ -14,6 +14,7 @@ export const API_ERROR = {
   notEnabled: 10_076,
   notEnabledForAccount: 10_039,
   streamNotFound: 10_059,
+  noSuitablePeers: 10_005,
   noMessage: 10_037,
   consumerNotFound: 10_014,
   tooManyConsumers: 10_026,

@@ -15,6 +15,7 @@ import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, CopyReport, LedgerReader } from '../verdict/types.js';
 import { JetStreamAccess } from './access.js';
 import { JetStreamAdmin } from './admin.js';
+import { API_ERROR, apiErrorOf } from './api.js';
 import { budgetOf } from './budgets.js';
 import { openConnection } from './connection.js';
 import { DrivenOrigin } from './driven-origin.js';
@@ -26,6 +27,8 @@ import { StreamCopy } from './stream-copy.js';
 const LOOK_EVERY_MS = 25;
 /** For the mirror to have a leader and a consumer at its origin. */
 const READY_WITHIN_MS = 60_000;
+/** For a stream to find its servers. */
+const PLACED_WITHIN_MS = 10_000;
 
 export interface DrivenClusterOptions {
   readonly plan: Plan;
@@ -227,12 +230,27 @@ export class DrivenCluster implements RunningCluster {
   /** One whose making was not answered may be there: it is deleted like the others. */
   async #make(name: string, make: () => Promise<void>): Promise<void> {
     try {
-      await make();
+      await this.#placed(make);
     } catch (error) {
       if (toErrorData(error).code === 'timeout') this.#site.made(name);
       throw error;
     }
     this.#site.made(name);
+  }
+
+  /** Servers of ours know each other a little later than JetStream is ready: then it is placed. */
+  async #placed(make: () => Promise<void>): Promise<void> {
+    const until = this.now() + PLACED_WITHIN_MS;
+    for (;;) {
+      try {
+        await make();
+        return;
+      } catch (error) {
+        const isEarly = this.#site.servers !== null && this.now() < until;
+        if (!isEarly || apiErrorOf(error) !== API_ERROR.noSuitablePeers) throw error;
+        await this.pause(LOOK_EVERY_MS);
+      }
+    }
   }
 
   get #isUnopened(): boolean {

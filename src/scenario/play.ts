@@ -41,6 +41,7 @@ export async function play(given: Plan, options: PlayOptions): Promise<PlayResul
   let outcome: Outcome | null = null;
   let begun = false;
   try {
+    options.signal?.throwIfAborted();
     await using cluster = await options.driver.start(onDriver, listen);
     begun = true;
     const run = new Run(onDriver, cluster, record, [options.signal, listener.failed]);
@@ -48,10 +49,12 @@ export async function play(given: Plan, options: PlayOptions): Promise<PlayResul
     outcome = await run.judged(options.hasher);
   } catch (error) {
     const { code, message } = toErrorData(error);
+    const isUnbegun = !begun && options.signal?.aborted === true;
     // No run came of it, so none is reported.
-    if (!begun && code === 'usage') throw error;
+    if (!begun && !isUnbegun && code === 'usage') throw error;
+    if (isUnbegun) record.cutShort('ended by a signal before the run began');
     // Nobody knows what became of what a cluster that runs did not answer in time.
-    record.reason(begun && code === 'timeout' ? 'inconclusive' : 'harness', message);
+    else record.reason(begun && code === 'timeout' ? 'inconclusive' : 'harness', message);
   }
   listener.throwIfFailed();
   return resultOf(record, outcome, options.replay);

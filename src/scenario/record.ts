@@ -34,6 +34,9 @@ export class RunRecord {
   #endedMs: number | null = null;
   #originLast = 0;
   #originMessages = 0;
+  /** The most that any member held at a time. */
+  readonly #reached = { last: 0, messages: 0 };
+  #isCutShort = false;
   /** What stopped the mirror of whoever leads; null: it goes on. */
   #condition: {
     readonly slot: Slot;
@@ -60,12 +63,24 @@ export class RunRecord {
     if (!this.#reasons.some((known) => known.text === text)) this.#reasons.push({ verdict, text });
   }
 
+  /** It does not go on to its end: what had not happened by then is held against nobody. */
+  cutShort(why: string): void {
+    this.#isCutShort = true;
+    this.reason('inconclusive', why);
+  }
+
+  get isCutShort(): boolean {
+    return this.#isCutShort;
+  }
+
   add(event: ClusterEvent): void {
     switch (event.kind) {
       case 'replica':
         return this.#replicaEvent(event);
       case 'progress':
         this.#last.set(event.slot, Math.max(event.last, this.#last.get(event.slot) ?? 0));
+        this.#reached.last = Math.max(this.#reached.last, event.last);
+        this.#reached.messages = Math.max(this.#reached.messages, event.messages);
         this.#clock.progress(event.slot, event.atMs, event.last);
         return this.faults.progress(event.slot, event.atMs, event.last);
       case 'fault':
@@ -233,9 +248,11 @@ export class RunRecord {
   #rate(elapsedMs: number): RunSummary['rate'] {
     const perSecond = (count: number): number =>
       elapsedMs === 0 ? 0 : Math.round((count * 1000) / elapsedMs);
+    const { last, messages } = this.#reached;
+    const isWhole = !this.#isCutShort;
     return {
-      messagesPerSecond: perSecond(this.#originMessages),
-      sequencesPerSecond: perSecond(this.#originLast),
+      messagesPerSecond: perSecond(isWhole ? this.#originMessages : messages),
+      sequencesPerSecond: perSecond(isWhole ? this.#originLast : last),
     };
   }
 
@@ -276,7 +293,7 @@ export class RunRecord {
    */
   #stateReasons({ replicas }: Judgement, others: readonly Reason[]): Reason[] {
     const expected = this.#plan.expect.state;
-    if (expected === null) return [];
+    if (expected === null || this.#isCutShort) return [];
     const isExcused = others.some(({ verdict }) => verdict !== 'violated');
     const mayFallShort = this.#plan.beyondQuorum || isExcused;
     const wanted = stateText(expected);
@@ -291,7 +308,8 @@ export class RunRecord {
     const reasons: Reason[] = [];
     const { mirror } = this.#plan.expect;
     const ended = this.#condition?.condition ?? 'running';
-    if (ended !== mirror) {
+    const mayStillStop = this.#isCutShort && ended === 'running';
+    if (ended !== mirror && !mayStillStop) {
       const verdict = mirror === 'diverged' ? 'violated' : 'stalled';
       const why = this.#condition === null ? '' : `: ${this.#condition.reason}`;
       const meant = ended === 'running' ? '' : `; if it is meant: expect: { mirror: ${ended} }`;

@@ -23,6 +23,8 @@ export interface PlayResult {
   readonly stallFromMs: number | null;
   /** What the comparison took; null when nothing was compared. */
   readonly comparedInMs: number | null;
+  /** A signal or the time limit ended it: what it found is not what it would have come to. */
+  readonly cutShort: boolean;
 }
 
 /** What the copies were found to hold. */
@@ -146,13 +148,13 @@ export class Run {
 
   #mustStop(): boolean {
     if (this.#signals.some((signal) => signal?.aborted === true)) {
-      this.#record.reason('inconclusive', 'ended by a signal before the run was over');
+      this.#record.cutShort('ended by a signal before the run was over');
       return true;
     }
     if (this.#record.harnessFailed) return true;
     const elapsed = this.#cluster.now() - this.#startedMs;
     if (elapsed < this.#plan.timeLimitMs) return false;
-    this.#record.reason('inconclusive', `the time limit of ${this.#plan.timeLimitMs} ms was hit`);
+    this.#record.cutShort(`the time limit of ${this.#plan.timeLimitMs} ms was hit`);
     return true;
   }
 
@@ -264,5 +266,6 @@ export function resultOf(record: RunRecord, outcome: Outcome | null, replay: str
     timeline: record.timeline(),
     stallFromMs: record.stallFromMs(),
     comparedInMs: outcome?.comparedInMs ?? null,
+    cutShort: record.isCutShort,
   };
 }

@@ -89,6 +89,7 @@ describe('play: held', () => {
       },
       stallFromMs: 10,
       comparedInMs: 0,
+      cutShort: false,
       violations: [],
     });
     expect(events).toEqual([
@@ -626,11 +627,52 @@ describe('play: signal', () => {
   });
 
   it('ends the wait for a leader', async () => {
-    const signal = AbortSignal.abort();
-    const played = await playOn(planOf(), { leaderAtMs: null }, { signal });
+    const abort = new AbortController();
+    const script = { leaderAtMs: null, starts: (): void => abort.abort() };
+    const played = await playOn(planOf(), script, { signal: abort.signal });
     const reason = 'inconclusive: ended by a signal before the run was over';
     expect(verdictOf(played)).toEqual(['inconclusive', 2, [reason]]);
     expect(played.puppet!.calls).toEqual(['before: halt', 'before: close']);
+  });
+
+  it('before it began: nothing is started, nothing is claimed', async () => {
+    const played = await playOn(planOf(), { steps: QUICK }, { signal: AbortSignal.abort() });
+    const reason = 'inconclusive: ended by a signal before the run began';
+    expect(verdictOf(played)).toEqual(['inconclusive', 2, [reason]]);
+    expect([played.puppet, played.cutShort]).toEqual([null, true]);
+    expect(played.summary).toMatchObject({ replicas: [], messages: { ok: 0, lost: 0 } });
+  });
+
+  it.each(['harness', 'usage'] as const)(
+    'while it starts, which then fails (%s): inconclusive',
+    async (code) => {
+      const abort = new AbortController();
+      const start = new LockstepError(code, 'no room');
+      const script = { starts: (): void => abort.abort(), fails: { start } };
+      const played = await playOn(planOf(), script, { signal: abort.signal });
+      const reason = 'inconclusive: ended by a signal before the run began';
+      expect(verdictOf(played)).toEqual(['inconclusive', 2, [reason]]);
+    },
+  );
+
+  it.each([
+    { mirror: 'diverged' },
+    { mirror: 'blocked' },
+    { state: { first: 1, last: 10, messages: 9, deleted: 1 } },
+  ])('what had not happened by then is held against nobody: %j', async (expect_) => {
+    const abort = new AbortController();
+    const steps: Step[] = [...STUCK, [20, () => abort.abort()]];
+    const plan = planOf({ expect: expect_ });
+    const played = await playOn(plan, { steps }, { signal: abort.signal });
+    const reason = 'inconclusive: ended by a signal before the run was over';
+    expect(verdictOf(played)).toEqual(['inconclusive', 2, [reason]]);
+  });
+
+  it('the rate is of what was mirrored, not of what would have been', async () => {
+    const abort = new AbortController();
+    const steps: Step[] = [...STUCK, [20, () => abort.abort()]];
+    const { summary } = await playOn(planOf(), { steps }, { signal: abort.signal });
+    expect(summary.rate).toEqual({ messagesPerSecond: 500, sequencesPerSecond: 500 });
   });
 
   it('ends the wait for a target', async () => {

@@ -36,6 +36,8 @@ export interface Script {
   readonly lastSeen?: ReadonlyMap<string, number>;
   /** Faults that were claimed when they are disarmed. */
   readonly fired?: readonly number[];
+  /** Called when it is started. */
+  readonly starts?: () => void;
   /** What fails, and with what. */
   readonly fails?: Partial<Record<'start' | 'pause' | 'report' | 'close' | 'inject', Error>>;
 }
@@ -253,6 +255,7 @@ export async function playOn(
     name: 'threads',
     cannot: (action) => script.cannot?.(action) ?? null,
     start: (started, onEvent) => {
+      script.starts?.();
       if (script.fails?.start) return Promise.reject(script.fails.start);
       puppet = new Puppet(started, script, onEvent);
       return Promise.resolve(puppet);

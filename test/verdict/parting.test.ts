@@ -84,7 +84,9 @@ describe('side by side', () => {
       summaryOf({}),
       summaryOf({ driver: 'nats', verdict: 'violated', reasons, replicas: [] }),
     ];
-    expect(renderPartings('a\u001b gap', runs, partings(runs))).toBe(
+    const found = partings(runs);
+    const compared = ['sim', 'nats'] as const;
+    expect(renderPartings('a\u001b gap', runs, { found, compared, notPlayed: [] })).toBe(
       [
         'a\\x1b gap',
         'on sim, nats, seed 7',
@@ -103,6 +105,27 @@ describe('side by side', () => {
         '',
         'replay on sim: lockstep run',
         'replay on nats: lockstep run',
+        '',
+      ].join('\n'),
+    );
+  });
+  it('a run that was cut short is not compared, one whose turn never came says so', () => {
+    const runs = [summaryOf({}), summaryOf({ driver: 'threads', verdict: 'inconclusive' })];
+    const unfinished = { found: [], compared: ['sim'], notPlayed: ['nats'] } as const;
+    expect(renderPartings('a gap', runs, unfinished)).toBe(
+      [
+        'a gap',
+        'on sim, threads, seed 7',
+        '',
+        '         verdict       last  messages  elections  stall   took  faults',
+        'sim      held            21        11          1   4 ms  20 ms  0 of 0',
+        'threads  inconclusive    21        11          1   4 ms  20 ms  0 of 0',
+        'nats     not played       -         -          -      -      -  -',
+        '',
+        'cut short, so not compared: threads',
+        '',
+        'replay on sim: lockstep run',
+        'replay on threads: lockstep run',
         '',
       ].join('\n'),
     );
