@@ -7,8 +7,11 @@ import type { SweepSubject } from '../sim/seeds.js';
 import type { SwarmFocus } from '../sim/swarm-focus.js';
 import type { SweepAsked } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
+import { readInput } from '../scenario/input-file.js';
 import { refuseLive } from '../scenario/origins.js';
-import type { ShrinkRequest } from '../kit/replay-files.js';
+import { scenarioSource } from '../scenario/parse.js';
+import type { Scenario } from '../scenario/schema.js';
+import type { SweepShrinkRequest } from '../kit/replay-files.js';
 import type { Shard, SweepRequest } from '../kit/sweep.js';
 import { planOf } from './run.js';
 import { version } from '../kit/version.js';
@@ -37,7 +40,7 @@ export interface SweepFlags {
 
 export interface SweepCommand extends SweepRequest {
   /** Null: what fails is told as it was drawn. */
-  readonly shrink: ShrinkRequest | null;
+  readonly shrink: SweepShrinkRequest | null;
 }
 
 /** Errors: usage, with the first flag that is wrong. */
@@ -64,7 +67,7 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
     cores,
     shard,
     subject,
-    shrink: shrinkOf(scenario, flags),
+    shrink: shrinkOf(scenario, flags, subject),
     asked: {
       version: version(),
       scenario: scenario ?? null,
@@ -97,11 +100,20 @@ function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubjec
   return { kind: 'drawn', beyondQuorum: beyondQuorum === true, focus };
 }
 
-function shrinkOf(scenario: string | undefined, flags: SweepFlags): ShrinkRequest | null {
-  const limitMs = parsePositiveDuration('--shrink-limit', flags.shrinkLimit);
-  if (flags.shrink !== true) return null;
-  if (scenario === undefined) return { dir: flags.outDir ?? '.lockstep', limitMs };
-  throw refused('--shrink: only for drawn runs; a scenario is a file already');
+function shrinkOf(
+  path: string | undefined,
+  { shrink, shrinkLimit, outDir, beyondQuorum }: SweepFlags,
+  subject: SweepSubject,
+): SweepShrinkRequest | null {
+  const limitMs = parsePositiveDuration('--shrink-limit', shrinkLimit);
+  if (shrink !== true) return null;
+  const request = { dir: outDir ?? '.lockstep', limitMs };
+  if (path === undefined || subject.kind === 'drawn') return { ...request, scenario: null };
+  // It was planned, so it is what a scenario file may say.
+  const raw = scenarioSource(path, readInput).raw as Scenario;
+  const scenario = beyondQuorum === true ? { ...raw, beyondQuorum } : raw;
+  const { conditions } = subject;
+  return { ...request, scenario: { scenario, conditions, readFile: readInput } };
 }
 
 function shardOf(text: string, seeds: number | null): Shard {

@@ -1,12 +1,15 @@
-/** The replay files that a sweep of drawn runs leaves behind. */
+/** What a sweep leaves behind of seeds that failed: replay files, and scenarios made small. */
 import { loadHasher, type Hasher } from '../base/hasher.js';
+import type { ReadFile } from '../scenario/parse.js';
 import { encodeReplay, replayFileName, type ReplayFile } from '../sim/replay-file.js';
 import { shrinkRun } from '../sim/shrink-run.js';
+import type { ScenarioCase } from '../sim/shrink-scenario.js';
 import { FOCUSES } from '../sim/swarm-focus.js';
 import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import type { FailedSeed, SeedFailure, SweepSummary } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
 import { writeLines } from './output.js';
+import { writeScenarioReplay } from './scenario-replay.js';
 import { version } from './version.js';
 
 export interface ShrinkRequest {
@@ -16,34 +19,60 @@ export interface ShrinkRequest {
   readonly limitMs: number;
 }
 
+export interface SweepShrinkRequest extends ShrinkRequest {
+  /** What was swept, and from where its files are read; null: drawn runs. */
+  readonly scenario: (ScenarioCase & { readonly readFile: ReadFile }) | null;
+}
+
 /** Of a sweep that goes on after failures, the first few: one fault often fails many seeds. */
 const SHRUNK_MAX = 3;
 
 /**
- * Shrinks the failed seeds of a sweep of drawn runs and writes them down; in the summary that comes
- * back their replay is the file. The others keep theirs.
+ * Shrinks the failed seeds of a sweep and writes them down; in the summary that comes back their
+ * replay is what was written. The others keep theirs.
  *
  * @param onText  told in one line how small each became
  */
 export async function withReplays(
   summary: SweepSummary,
-  request: ShrinkRequest,
+  request: SweepShrinkRequest,
   onText: (line: string) => void,
 ): Promise<SweepSummary> {
   const hasher = await loadHasher();
-  const { beyondQuorum } = summary.asked;
-  const focus = FOCUSES.find((each) => each === summary.asked.focus);
+  const write = replaysOf(summary, request, hasher, onText);
   const failed: FailedSeed[] = [];
   let shrunk = 0;
   for (const each of summary.failed) {
     const replay = shrunk < SHRUNK_MAX && canShrink(each);
     if (replay) shrunk++;
-    const command = replay
-      ? await writeReplay(drawSwarm(each.seed, { beyondQuorum, focus }), hasher, request, onText)
-      : null;
+    const command = replay ? await write(each) : null;
     failed.push(command === null ? each : { ...each, replay: command });
   }
   return { ...summary, failed };
+}
+
+/** Writes one down and says which command plays it; null: it does not fail here. */
+function replaysOf(
+  { asked: { beyondQuorum, focus: leaning } }: SweepSummary,
+  request: SweepShrinkRequest,
+  hasher: Hasher,
+  onText: (line: string) => void,
+): (failed: FailedSeed) => Promise<string | null> {
+  const { scenario, dir } = request;
+  if (scenario === null) {
+    const focus = FOCUSES.find((each) => each === leaning);
+    return ({ seed }) =>
+      writeReplay(drawSwarm(seed, { beyondQuorum, focus }), hasher, request, onText);
+  }
+  const { readFile, conditions } = scenario;
+  return async (failed) => {
+    const { seed } = failed;
+    const failing = { scenario: { ...scenario.scenario, seed }, conditions };
+    const of = { hasher, readFile, dir, shrink: request };
+    const { from, to, candidates, command } = await writeScenarioReplay(failing, failed, of);
+    onText(`seed ${seed}: shrunk from ${from} faults to ${to} after ${candidates} candidates`);
+    return command;
+  };
 }
 
 /** A run that is not the same twice, or that ends its thread, cannot be shrunk by playing it. */

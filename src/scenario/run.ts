@@ -33,6 +33,13 @@ export interface Outcome {
   readonly comparedInMs: number;
 }
 
+interface Due {
+  readonly fault: FaultPlan;
+  readonly sinceMs: number;
+  /** Null: its target did not exist when it was last tried. */
+  attempt: Promise<void> | null;
+}
+
 const STEP_MS = 5;
 const LEADER_WAIT_MS = 15_000;
 /** A target that does not exist when its time comes is waited for as long as this. */
@@ -50,7 +57,8 @@ export class Run {
   readonly #record: RunRecord;
   readonly #signals: readonly (AbortSignal | undefined)[];
   #breathedMs = performance.now();
-  readonly #injecting = new Set<Promise<void>>();
+  /** Faults whose time came and that did not fall yet, by position. */
+  readonly #due = new Map<number, Due>();
   readonly #begun = new Set<number>();
   #startedMs = 0;
   #elected: Promise<boolean> | null = null;
@@ -124,7 +132,8 @@ export class Run {
       await this.#pause();
     }
     this.#cluster.release();
-    await Promise.all(this.#injecting);
+    await Promise.all([...this.#due.values()].map(({ attempt }) => attempt));
+    for (const at of [...this.#due.keys()]) this.#giveUp(at);
     if (this.#record.faults.hasWaiting()) {
       this.#record.faults.lastSeen(await this.#cluster.lastSeen(), this.#cluster.now());
     }
@@ -163,7 +172,7 @@ export class Run {
     if (this.#isAtRest()) {
       const { faults } = this.#record;
       if (faults.awaitsReturn() || faults.awaitsTime(this.#begun)) return false;
-      return this.#injecting.size === 0;
+      return this.#due.size === 0;
     }
     const living = this.#cluster.living();
     const { last } = this.#cluster.origin;
@@ -192,32 +201,44 @@ export class Run {
     }
   }
 
+  /**
+   * Only here faults that wait for their targets are tried again, once a step: none of them lets
+   * time pass by itself, so that how long a breath takes changes nothing in virtual time.
+   */
   #injectDue(): void {
+    const now = this.#cluster.now();
     this.#record.faults.plans.forEach((fault, at) => {
-      if (this.#begun.has(at) || !this.#record.isDue(fault, this.#cluster.now())) return;
-      this.#begun.add(at);
-      const injection = this.#inject(fault, at)
-        .catch((error: unknown) => {
-          this.#record.reason('harness', toErrorData(error).message);
-        })
-        .finally(() => this.#injecting.delete(injection));
-      this.#injecting.add(injection);
+      if (!this.#begun.has(at) && this.#record.isDue(fault, now)) {
+        this.#begun.add(at);
+        this.#due.set(at, { fault, sinceMs: now, attempt: null });
+      }
+      const due = this.#due.get(at);
+      if (due === undefined || due.attempt !== null) return;
+      if (now > due.sinceMs + this.#targetWaitMs()) this.#giveUp(at);
+      else due.attempt = this.#attempt(at, due);
     });
   }
 
-  async #inject(fault: FaultPlan, at: number): Promise<void> {
-    const since = this.#cluster.now();
-    while (!(await this.#cluster.inject(at))) {
-      const waited = this.#cluster.now() - since;
-      const most = this.#cluster.targetWaitMs ?? TARGET_WAIT_MS;
-      const limit = this.#isAtRest() ? TARGET_WAIT_AT_REST_MS : most;
-      if (waited > limit || this.#mustStop()) {
-        const why = 'its target did not exist when its time came';
-        this.#record.faults.gaveUp(fault, this.#cluster.now(), why);
-        return;
-      }
-      await this.#pause();
+  async #attempt(at: number, due: Due): Promise<void> {
+    try {
+      if (await this.#cluster.inject(at)) this.#due.delete(at);
+    } catch (error) {
+      this.#due.delete(at);
+      this.#record.reason('harness', toErrorData(error).message);
     }
+    due.attempt = null;
+  }
+
+  #targetWaitMs(): number {
+    if (this.#isAtRest()) return TARGET_WAIT_AT_REST_MS;
+    return this.#cluster.targetWaitMs ?? TARGET_WAIT_MS;
+  }
+
+  #giveUp(at: number): void {
+    const { fault } = this.#due.get(at)!;
+    this.#due.delete(at);
+    const why = 'its target did not exist when its time came';
+    this.#record.faults.gaveUp(fault, this.#cluster.now(), why);
   }
 }
 

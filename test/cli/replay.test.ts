@@ -72,7 +72,7 @@ describe('cli: replay', () => {
     const asked = { beyondQuorum: false };
     const summary = { verdict: 'violated', failed, asked } as unknown as SweepSummary;
     const told: string[] = [];
-    const request = { dir, limitMs: 1_000 };
+    const request = { dir, limitMs: 1_000, scenario: null };
     expect(await withReplays(summary, request, (text) => told.push(text))).toEqual(summary);
     expect(told).toEqual([]);
   });
@@ -122,10 +122,6 @@ describe('cli: replay', () => {
     [['replay', path, '--lines', 'x'], /^lockstep: --lines: "x" is not a whole number/],
     [['replay'], /^lockstep: missing required argument 'file'/],
     [['sweep', '--seeds', '1', '--shrink-limit', '5'], /^lockstep: --shrink-limit: "5" is not a/],
-    [
-      ['sweep', 'scenarios/main-job.yaml', '--seeds', '1', '--shrink'],
-      /^lockstep: --shrink: only for drawn runs/,
-    ],
   ])('refused: %j', (args, says) => {
     const { code, stdout, stderr } = lockstep(...args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });

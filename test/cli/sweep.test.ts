@@ -144,6 +144,31 @@ describe('command line: sweep', () => {
     expect(readFileSync(junit, 'utf8')).toContain('<testcase classname="lockstep" name="seed 5">');
   });
 
+  it('--shrink makes the seed of a scenario small and writes that down as a scenario', async () => {
+    const file = scenarioFile('two-faults', [
+      'election: timers',
+      'faults: [{ kill: leader, at: 10ms }, { slow: follower, by: 1ms, at: 30ms, for: 5ms }]',
+      'expect: { stallAtMost: 50ms }',
+    ]);
+    const out = join(dir, 'small');
+    const args = ['sweep', file, '--seeds', '1', '--shrink', '--out-dir', out, '--json'];
+    const { code, stdout, stderr } = await lockstep(args);
+    const { failed } = JSON.parse(stdout) as SweepSummary;
+    expect(stderr).toMatch(/^seed 1: shrunk from 2 faults to 1 after \d+ candidates$/m);
+    expect([code, failed.map(({ replay }) => replay)]).toEqual([
+      3,
+      [`lockstep run ${join(out, 'replay-stalled-1.yaml')} --on sim`],
+    ]);
+    const again = await lockstep([
+      'run',
+      join(out, 'replay-stalled-1.yaml'),
+      '--on',
+      'sim',
+      '--json',
+    ]);
+    expect([again.code, JSON.parse(again.stdout)]).toMatchObject([3, { verdict: 'stalled' }]);
+  });
+
   it('--keep-going plays all of them; what showed nothing ends none', async () => {
     const going = await lockstep(['sweep', STALLED, '--seeds', '3', '--keep-going', '--json']);
     expect(going.code).toBe(3);

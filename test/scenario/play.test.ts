@@ -681,7 +681,7 @@ describe('play: signal', () => {
     const script = { steps, inject: (): boolean => false };
     const plan = planOf({ faults: [{ kill: 'leader', at: '50ms' }] });
     const { puppet } = await playOn(plan, script, { signal: abort.signal });
-    expect(puppet!.calls).toEqual([...['50: inject 0', '60: inject 0', '60: halt', '60: close']]);
+    expect(puppet!.calls).toEqual([...['50: inject 0', '55: inject 0', '60: halt', '60: close']]);
   });
 });
 

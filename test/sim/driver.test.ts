@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Plan } from '../../src/scenario/types.js';
 import { planFile, planOf, playOnSim } from './stage.js';
 
@@ -31,6 +31,28 @@ describe('sim: driver: the main job', () => {
     expect(again.lines.join('\n') === one.lines.join('\n')).toBe(true);
     expect(again.summary).toEqual(one.summary);
     expect(other.lines.join('\n') === one.lines.join('\n')).toBe(false);
+  });
+
+  it('how fast the machine is changes nothing, not even while a fault waits', async () => {
+    const plan = planOf({
+      origin: { synthetic: { messages: 200, size: 32, rate: 2_000 } },
+      election: 'timers',
+      faults: [
+        { kill: 'leader', at: '10ms' },
+        { freeze: 'follower', at: '30ms', for: '5ms' },
+      ],
+    });
+    const lines: string[] = [];
+    // Signals get their turn when time has passed on this clock: never, or once in a while.
+    for (const late of [0, 5, 60, 80]) {
+      let calls = 0;
+      const nowMs = (): number => (++calls > late && late > 0 ? 1_000 : 0);
+      const clock = vi.spyOn(performance, 'now').mockImplementation(nowMs);
+      const { summary, lines: told } = await playOnSim(plan).finally(() => clock.mockRestore());
+      expect(summary.faults.map(({ status }) => status)).toEqual(['installed', 'skipped']);
+      lines.push(told.join('\n'));
+    }
+    expect(lines.map((each) => each === lines[0])).toEqual([true, true, true, true]);
   });
 });
 
