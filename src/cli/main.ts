@@ -9,6 +9,7 @@ import { addNatsCommand } from './nats-up.js';
 import { addReplayCommand } from './replay.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
+import { TOLD } from './told.js';
 import { addVerifyCommand } from './verify.js';
 import { version } from '../kit/version.js';
 
@@ -48,7 +49,7 @@ try {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return 0;
+    if (error.exitCode === 0 || error.code === TOLD) return error.exitCode;
     process.stderr.write(`lockstep: ${refusalOf(error)}\n`);
     return EXIT_USAGE;
   }
@@ -59,7 +60,10 @@ function exitCodeOf(error: unknown): number {
 
 /** In one line: commander puts what may be meant on a second one, and shows help for no command. */
 function refusalOf({ code, message }: CommanderError): string {
-  if (code === 'commander.help') return 'no command is given; lockstep --help lists them';
+  if (code === 'commander.help') {
+    const group = process.argv[2] === 'nats' ? 'lockstep nats' : 'lockstep';
+    return `no command is given; ${group} --help lists them`;
+  }
   return message
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean (.+)\?\)$/, '; did you mean $1?')

@@ -1,8 +1,8 @@
 /** `lockstep verify`: is a mirror what its origin is? */
 import { randomInt } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Option, type Command } from 'commander';
+import { CommanderError, Option, type Command } from 'commander';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { loadHasher, type Hasher } from '../base/hasher.js';
 import { parseCount, parsePositiveDuration, parseSize } from '../base/units.js';
@@ -11,6 +11,7 @@ import { formatReplicas } from '../report/replica-formats.js';
 import {
   formatVerify,
   nagiosExit,
+  unknown,
   VERIFY_FORMATS,
   type VerifyFormat,
 } from '../report/verify-formats.js';
@@ -21,6 +22,7 @@ import { exitOf, type Depth } from '../verify/result.js';
 import { parseToken, type ResumeToken } from '../verify/resume.js';
 import { dryRunReplicas, verifyReplicas } from '../verify/verify-replicas.js';
 import { verifyMirror, type VerifyRequest, type VerifyTools } from '../verify/verify.js';
+import { TOLD } from './told.js';
 import { addConnectionFlags, connectionOf, type ConnectionFlags } from './connection-flags.js';
 import { VerifyProgressLine } from './verify-progress.js';
 
@@ -41,6 +43,8 @@ interface VerifyFlags extends ConnectionFlags {
 }
 
 const EXIT_INCONCLUSIVE = 2;
+/** Nagios' own, of whatever kept it from an answer. */
+const EXIT_UNKNOWN = 3;
 const TOKEN_SHOWN_MAX = 4_096;
 
 export function addVerifyCommand(program: Command): void {
@@ -61,7 +65,7 @@ export function addVerifyCommand(program: Command): void {
     .option('--rate <size>', 'a second, of each side; 0 for no limit', '10MiB')
     .option(
       '--resume <file>',
-      'go on where a comparison ended, and write the file when it ends early',
+      'go on where a comparison ended; written when it ends early, removed at its end',
     )
     .addOption(
       new Option('--format <format>', 'of the result').choices([...VERIFY_FORMATS]).default('text'),
@@ -71,11 +75,23 @@ export function addVerifyCommand(program: Command): void {
     .option('--dry-run', 'print what would be asked for')
     .option('--permissions', 'print the subjects that are needed');
   addConnectionFlags(command)
-    .exitOverride()
+    .exitOverride((error) => {
+      const { format } = command.opts<VerifyFlags>();
+      if (error.exitCode === 0 || format !== 'nagios') throw error;
+      process.stdout.write(unknown(format, 'verify', error.message.replace(/^error: /, '')));
+      throw new CommanderError(EXIT_UNKNOWN, TOLD, '');
+    })
     .configureOutput({ writeErr: () => undefined })
     .action(async (stream: string, flags: VerifyFlags) => {
-      if (flags.replicas === true) refuseBeside(flags, command.getOptionValueSource('depth'));
-      process.exitCode = await runVerify(stream, flags);
+      try {
+        if (flags.replicas === true) refuseBeside(flags, command.getOptionValueSource('depth'));
+        process.exitCode = await runVerify(stream, flags);
+      } catch (error) {
+        const { message } = toErrorData(error);
+        process.stdout.write(unknown(flags.format, stream, message));
+        if (flags.format !== 'nagios') throw error;
+        process.exitCode = EXIT_UNKNOWN;
+      }
     });
 }
 
@@ -114,12 +130,16 @@ async function once(
   signal: AbortSignal,
 ): Promise<number> {
   const { format, strict = false } = flags;
+  const said = (problem: string): void => {
+    sayUnknown(request, flags, problem);
+  };
   if (flags.replicas === true) return await onceReplicas(request, flags, hasher, signal);
-  const outcome = await judged((tools) => verifyMirror(request, tools), hasher, signal);
-  if (outcome === null) return format === 'nagios' ? 3 : EXIT_INCONCLUSIVE;
+  const outcome = await judged((tools) => verifyMirror(request, tools), hasher, signal, said);
+  if (outcome === null) return format === 'nagios' ? EXIT_UNKNOWN : EXIT_INCONCLUSIVE;
   const { report, token } = outcome;
   process.stdout.write(formatVerify(report, format, strict));
   if (token !== null) keep(token, flags.resume);
+  else if (request.resume !== null) remove(flags.resume!);
   return format === 'nagios' ? nagiosExit(report, strict) : exitOf(report, strict);
 }
 
@@ -130,10 +150,19 @@ async function onceReplicas(
   signal: AbortSignal,
 ): Promise<number> {
   const { format, strict = false } = flags;
-  const outcome = await judged((tools) => verifyReplicas(request, tools), hasher, signal);
-  if (outcome === null) return format === 'nagios' ? 3 : EXIT_INCONCLUSIVE;
+  const said = (problem: string): void => {
+    sayUnknown(request, flags, problem);
+  };
+  const outcome = await judged((tools) => verifyReplicas(request, tools), hasher, signal, said);
+  if (outcome === null) return format === 'nagios' ? EXIT_UNKNOWN : EXIT_INCONCLUSIVE;
   process.stdout.write(formatReplicas(outcome, format, strict));
   return format === 'nagios' ? nagiosExit(outcome, strict) : exitOf(outcome, strict);
+}
+
+/** What kept it from an answer, where those who read the format look for it. */
+function sayUnknown({ stream }: VerifyRequest, { format }: VerifyFlags, problem: string): void {
+  process.stdout.write(unknown(format, stream, problem));
+  if (format !== 'nagios') process.stderr.write(`lockstep: ${problem}\n`);
 }
 
 /** Null: nobody answered, which is said. */
@@ -141,6 +170,7 @@ async function judged<Outcome>(
   verify: (tools: VerifyTools) => Promise<Outcome>,
   hasher: Hasher,
   signal: AbortSignal,
+  said: (problem: string) => void,
 ): Promise<Outcome | null> {
   using progress = new VerifyProgressLine(process.stderr);
   try {
@@ -153,7 +183,7 @@ async function judged<Outcome>(
   } catch (error) {
     const { code, message } = toErrorData(error);
     if (code !== 'timeout') throw error;
-    process.stderr.write(`lockstep: inconclusive: ${message}\n`);
+    said(`inconclusive: ${message}`);
     return null;
   }
 }
@@ -169,6 +199,16 @@ function keep(token: ResumeToken, file: string | undefined): void {
     process.stderr.write(`go on with --resume FILE, where FILE holds: ${text}\n`);
   } else {
     process.stderr.write('it found too much for a line; --resume FILE keeps where it ended\n');
+  }
+}
+
+/** It was gone on with to the end: who names the file again wants all of it to be read. */
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch (error) {
+    const { message } = toErrorData(error);
+    process.stderr.write(`lockstep: --resume ${file}: remove it, it is done with: ${message}\n`);
   }
 }
 

@@ -8,8 +8,8 @@ import {
   formatVerify,
   jsonOf,
   metrics,
-  NAGIOS,
   nagiosExit,
+  nagiosLine,
   type VerifyFormat,
 } from './verify-formats.js';
 
@@ -29,8 +29,8 @@ export function formatReplicas(
       return `${JSON.stringify(outcomeJson(outcome))}\n`;
     case 'nagios': {
       const texts = textsOf(outcome, headline, replicasHeadline).join('; ');
-      const perf = replicas === null ? '' : `|${perfData(replicas)}`;
-      return `${NAGIOS[nagiosExit(outcome, strict)]} ${texts}${perf}\n`;
+      const figures = replicas === null ? '' : perfData(replicas);
+      return nagiosLine(nagiosExit(outcome, strict), texts, figures);
     }
     case 'prometheus':
       return [

@@ -1,5 +1,6 @@
 /** A verification for machines: JSON, one line for Nagios, metrics for Prometheus. */
 import type { VerifyReport } from '../verify/result.js';
+import { printable } from './text.js';
 import { headline, renderVerify } from './verify.js';
 
 export const VERIFY_FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
@@ -7,7 +8,7 @@ export type VerifyFormat = (typeof VERIFY_FORMATS)[number];
 
 /** Ranges of one kind that JSON shows; the count is of all. */
 const RANGES_MAX = 1_000;
-export const NAGIOS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
+const NAGIOS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
 
 export function formatVerify(report: VerifyReport, format: VerifyFormat, strict: boolean): string {
   switch (format) {
@@ -16,10 +17,22 @@ export function formatVerify(report: VerifyReport, format: VerifyFormat, strict:
     case 'json':
       return `${JSON.stringify(jsonOf(report))}\n`;
     case 'nagios':
-      return `${NAGIOS[nagiosExit(report, strict)]} ${headline(report)}|${perfData(report)}\n`;
+      return nagiosLine(nagiosExit(report, strict), headline(report), perfData(report));
     case 'prometheus':
       return prometheus(report);
   }
+}
+
+/** One line, for whoever has to say that there is no answer; empty where nobody would read it. */
+export function unknown(format: VerifyFormat, stream: string, problem: string): string {
+  if (format === 'nagios') return nagiosLine(3, `${printable(stream)}: ${printable(problem)}`);
+  return format === 'prometheus' ? `lockstep_verify_failed{stream="${escaped(stream)}"} 1\n` : '';
+}
+
+/** What follows the first bar is read as figures: there is none before them. */
+export function nagiosLine(code: 0 | 1 | 2 | 3, text: string, figures = ''): string {
+  const bar = figures === '' ? '' : `|${figures}`;
+  return `${NAGIOS[code]} ${text.replaceAll('|', '/')}${bar}\n`;
 }
 
 /** Nagios' own codes: 0 fine, 1 warning, 2 critical, 3 unknown. */

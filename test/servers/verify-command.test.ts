@@ -1,6 +1,6 @@
 /** `lockstep verify` as a process, against a real server: results, refusals, interruptions. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -123,6 +123,7 @@ onServer('lockstep verify: the command', () => {
     const second = await run(again);
     expect(second).toMatchObject({ code: 0, stderr: '' });
     expect(second.stdout).toMatch(/^identical: /);
+    expect(existsSync(file)).toBe(false);
     writeFileSync(file, JSON.stringify({ ...token, config: '0' }));
     expect(await run(again)).toEqual({
       ...{ code: 64, stdout: '' },

@@ -1,0 +1,43 @@
+/** `lockstep verify` as a process, as far as no server is needed: what monitors are told. */
+import { describe, expect, it } from 'vitest';
+import { lockstep, type Ended } from './stage.js';
+
+const verify = (args: readonly string[]): Promise<Ended> =>
+  lockstep(['verify', 'M', '--no-context', '-s', 'nats://127.0.0.1:1', ...args]);
+
+describe('verify: without an answer', () => {
+  const refused = 'nats://127.0.0.1:1: cannot be reached: connection refused';
+
+  it.concurrent.each<[string, string[], Ended]>([
+    [
+      'Nagios: no server',
+      ['--format', 'nagios'],
+      { code: 3, stdout: `UNKNOWN M: ${refused}\n`, stderr: '' },
+    ],
+    [
+      'Nagios: a flag that there is none of',
+      ['--format', 'nagios', '--bogus'],
+      { code: 3, stdout: "UNKNOWN verify: unknown option '--bogus'\n", stderr: '' },
+    ],
+    [
+      'Nagios: a wrong value, and no bar before figures',
+      ['--format', 'nagios', '--from', 'a|b'],
+      {
+        code: 3,
+        stdout: 'UNKNOWN M: --from: "a/b" is not a whole number from 1 to 2^53-1\n',
+        stderr: '',
+      },
+    ],
+    [
+      'Prometheus: no server',
+      ['--format', 'prometheus'],
+      {
+        ...{ code: 64, stdout: 'lockstep_verify_failed{stream="M"} 1\n' },
+        stderr: `lockstep: ${refused}\n`,
+      },
+    ],
+    ['text: no server', [], { code: 64, stdout: '', stderr: `lockstep: ${refused}\n` }],
+  ])('%s', async (_title, args, ended) => {
+    expect(await verify(args)).toEqual(ended);
+  });
+});
