@@ -18,6 +18,7 @@ export class JetStreamAccess implements AsyncDisposable {
   readonly api: JetStreamApi;
   readonly settings: Settings;
   readonly #connection: NatsConnection;
+  #disconnectedMs: number | null = null;
   readonly #refusals = new Set<(error: LockstepError) => void>();
 
   private constructor(connection: NatsConnection, settings: Settings) {
@@ -51,6 +52,11 @@ export class JetStreamAccess implements AsyncDisposable {
     return this.#connection.info?.max_payload ?? 1_048_576;
   }
 
+  /** For how long nothing can come, in milliseconds; 0: the connection stands. */
+  get disconnectedForMs(): number {
+    return this.#disconnectedMs === null ? 0 : performance.now() - this.#disconnectedMs;
+  }
+
   /** @param onRefused  the server lets nobody listen there */
   listen(
     onMessage: (message: RawMessage) => void,
@@ -80,6 +86,8 @@ export class JetStreamAccess implements AsyncDisposable {
 
   async #watch(): Promise<void> {
     for await (const status of this.#connection.status()) {
+      if (status.type === Events.Disconnect) this.#disconnectedMs ??= performance.now();
+      if (status.type === Events.Reconnect) this.#disconnectedMs = null;
       if (status.type !== Events.Error) continue;
       const { permissionContext } = status as { permissionContext?: { subject?: string } };
       if (permissionContext?.subject?.startsWith('$JS.FC.') !== true) continue;

@@ -211,13 +211,15 @@ class ConsumerReader implements StreamReader {
   }
 
   #isLost({ intake }: Serving): boolean {
+    // However slow it was asked to be: where there is no connection nothing comes.
+    if (this.#access.disconnectedForMs > SILENCE_MS) return true;
     return intake.fault !== null || performance.now() - this.#heardMs > this.#silenceMs;
   }
 
   /** Resolves with the next frame, or once there was none for too long. */
   async #heard(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#silenceMs / 4);
+      const timer = setTimeout(resolve, SILENCE_MS / 4);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();
@@ -249,6 +251,7 @@ class ConsumerReader implements StreamReader {
     this.#serving = null;
     if (serving === null) return;
     serving.listening.close();
+    if (this.#access.disconnectedForMs > 0) return;
     const deleted = this.#access.api.deleteConsumer(this.#request.stream, serving.name);
     const late = new AbortController();
     const limit = sleep(CLOSE_MS, undefined, { signal: late.signal });

@@ -64,6 +64,8 @@ export async function recheckReplicas(
   found: Ranges,
 ): Promise<Rechecked> {
   const explained = new Findings<ReplicaExcuse>();
+  // Waiting for followers once more would tell nothing new.
+  if (found.length === 0) return nothingFound();
   const rounds = countOf(found) > MANY ? 1 : ROUNDS;
   let left = found;
   for (let round = 1; ; round++) {
@@ -84,6 +86,13 @@ export async function recheckReplicas(
       return { differences, explained, behind, unconfirmed, examples, parts };
     }
   }
+}
+
+function nothingFound(): Rechecked {
+  return {
+    ...{ differences: new Findings(), explained: new Findings(), behind: new Findings() },
+    ...{ unconfirmed: [], examples: [], parts: { time: 0, subject: 0, headers: 0, payload: 0 } },
+  };
 }
 
 /** A message that is somewhere no longer, and may be for what came later on its subject. */
