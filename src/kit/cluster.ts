@@ -132,6 +132,19 @@ export class Cluster implements AsyncDisposable {
     return members.list(running.living());
   }
 
+  /**
+   * Where a client of the test reaches the cluster on nats: its first server, no credentials. Null
+   * on threads and sim: their members are threads and objects, which no client can connect to.
+   */
+  get url(): string | null {
+    return this.#parts.running.place?.url ?? null;
+  }
+
+  /** The mirror's stream on nats; null on threads and sim, which have no streams with names. */
+  get mirror(): { readonly name: string } | null {
+    return this.#parts.running.place?.mirror ?? null;
+  }
+
   /** What the origin handed out and passed over so far. */
   get ledger(): LedgerReader {
     return this.#parts.running.ledger;

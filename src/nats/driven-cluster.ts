@@ -8,7 +8,7 @@ import { LockstepError, toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { slotsOf, type Slot } from '../base/member.js';
 import { FaultBudget } from '../scenario/budget.js';
-import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
+import type { ClusterEvent, RunningCluster, ServerPlace } from '../scenario/driver.js';
 import { madeOrigin } from '../scenario/origins.js';
 import { waitsForState } from '../scenario/arms.js';
 import type { FaultPlan, Plan } from '../scenario/types.js';
@@ -121,6 +121,12 @@ export class DrivenCluster implements RunningCluster {
 
   get ledger(): LedgerReader {
     return this.#origin.ledger;
+  }
+
+  get place(): ServerPlace {
+    const { names, servers, settings } = this.#site;
+    const url = servers?.urls[0] ?? settings.servers[0]!;
+    return { url, mirror: { name: names.mirror } };
   }
 
   /** What it says that it holds is asked of its own server, and what it holds is read there. */

@@ -17,6 +17,7 @@ import type { Settings } from './settings.js';
 import type { Site } from './site.js';
 
 const ACCOUNT = 'LOCKSTEP';
+const USER = 'lockstep';
 const SYSTEM_ACCOUNT = 'SYS';
 const TIMEOUT_MS = 5_000;
 
@@ -41,7 +42,7 @@ export class OwnSite implements Site {
     };
     // The origin's server first: it is the one that no fault of a replica ends.
     const urls = [...servers.urls].reverse();
-    this.settings = settingsOf(urls, 'lockstep', password);
+    this.settings = settingsOf(urls, USER, password);
     this.#systemSettings = settingsOf(urls, 'system', password);
     this.#monitors = new Map(
       servers.servers.map((server) => [server.name, new Monitor(server, ACCOUNT)]),
@@ -119,10 +120,12 @@ function configOf(tag: 'origin' | 'mirror', password: string): string {
   return [
     `server_tags: [${tag}]`,
     'accounts {',
-    `  ${ACCOUNT}: ${account('lockstep', 'jetstream: enabled,')}`,
+    `  ${ACCOUNT}: ${account(USER, 'jetstream: enabled,')}`,
     `  ${SYSTEM_ACCOUNT}: ${account('system', '')}`,
     '}',
     `system_account: ${SYSTEM_ACCOUNT}`,
+    // Loopback, and only while the run lasts: a test's own client needs no password.
+    `no_auth_user: ${USER}`,
     '',
   ].join('\n');
 }

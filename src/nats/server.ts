@@ -59,14 +59,15 @@ export function findServer(env: Environment): string | null {
   return folders.map((folder) => join(folder, 'nats-server')).find(isExecutable) ?? null;
 }
 
-/** `2.15.2`. Errors: harness, if the binary says no version. */
+/** `2.15.2`. Errors: usage, if the binary says no version. */
 export async function versionOf(binary: string): Promise<string> {
   const said = await promisify(execFile)(binary, ['--version'])
     .then(({ stdout }) => stdout.trim())
     .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
   const version = /^nats-server: v(\d+\.\d+\.\d+\S*)$/.exec(said)?.[1];
   if (version !== undefined) return version;
-  throw new LockstepError('harness', `${binary} --version: no version in "${plain(said)}"`);
+  const text = `${plain(binary)} is no nats-server: --version says "${plain(said)}"`;
+  throw new LockstepError('usage', text);
 }
 
 export class NatsServer implements AsyncDisposable {

@@ -120,6 +120,12 @@ export function isOfServers({ kind }: FaultAction): boolean {
   return kind === 'reload' || kind === 'metaStepDown';
 }
 
+export interface ServerPlace {
+  /** Of the first server; it asks for no credentials. */
+  readonly url: string;
+  readonly mirror: { readonly name: string };
+}
+
 export interface RunningCluster extends AsyncDisposable {
   /** Milliseconds of the driver's clock. */
   now(): number;
@@ -150,6 +156,8 @@ export interface RunningCluster extends AsyncDisposable {
   disarm(fault: number): boolean;
   /** What hosts last saw of the states they wait for, by fault id. */
   lastSeen(): Promise<ReadonlyMap<string, number>>;
+  /** Where a client reaches it, and the mirror's stream there; not given: there are no servers. */
+  readonly place?: ServerPlace;
   readonly origin: { readonly last: number; readonly messages: number };
   readonly ledger: LedgerReader;
   copy(slot: Slot): CopyReader;

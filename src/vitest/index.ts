@@ -4,7 +4,7 @@
  *
  * `test.override('clusterOptions', { on: 'sim', replicas: 5 })` sets the clusters of a suite up.
  */
-import { expect, test as base, type TestAPI, type TestContext } from 'vitest';
+import { expect, test as base, vi, type TestAPI, type TestContext } from 'vitest';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
 import { startCluster, type Cluster, type ClusterOptions } from '../kit/cluster.js';
 import { DRIVERS_EVERYWHERE, lacking, type TestDriver } from '../kit/drivers.js';
@@ -39,6 +39,8 @@ export interface Fixtures {
 }
 
 const TIMEOUT_DEFAULT = '2m';
+/** Of each test on nats that says none itself. */
+const NATS_TIMEOUT_MS = 240_000;
 const asked = askedOf(process.env);
 
 const clustered = base.extend<Fixtures>({
@@ -47,6 +49,7 @@ const clustered = base.extend<Fixtures>({
     const turn = turnOf(task);
     const group = groupOf(turn);
     const on = asked.on?.[0] ?? clusterOptions.on ?? 'threads';
+    skipWithout(on, skip);
     const why = whyNot(group, asked) ?? (turn.again && on !== 'sim' ? 'only sim repeats' : null);
     skip(why !== null, why ?? '');
     const first = asked.seed ?? parseCount('seed', clusterOptions.seed ?? 1, { min: 0 });
@@ -61,6 +64,27 @@ const clustered = base.extend<Fixtures>({
     } else if (asked.checkDeterminism && on === 'sim') compared(group, turn, cluster.events);
   },
 });
+
+/** A test on nats skips where there is no nats-server, unless LOCKSTEP_REQUIRE_NATS is 1. */
+function skipWithout(on: TestDriver, skip: TestContext['skip']): void {
+  const lack = lacking(on, process.env);
+  skip(lack !== null && process.env['LOCKSTEP_REQUIRE_NATS'] !== '1', lack ?? '');
+}
+
+/** Servers take seconds to start and to elect; vitest's own limit would end tests before that. */
+function giveTime(on: TestDriver | undefined): void {
+  if (on === 'nats') vi.setConfig({ testTimeout: NATS_TIMEOUT_MS });
+}
+
+const override = clustered.override.bind(clustered) as (...words: unknown[]) => never;
+giveTime(asked.on?.[0]);
+
+/** vitest's own, of the tests that follow; those on nats have more time. */
+function overridden(...words: unknown[]): never {
+  const [name, options] = words;
+  if (name === 'clusterOptions') giveTime((options as ClusterOptions | undefined)?.on);
+  return override(...words);
+}
 
 /** Plays a scenario file, a test for each driver, with a time-out of its own. */
 function scenarioTests(file: string, options: ScenarioOptions = {}): void {
@@ -77,8 +101,7 @@ function scenarioTests(file: string, options: ScenarioOptions = {}): void {
       const { task, skip } = context;
       const group = groupOf(turnOf(task));
       skip(asked.on?.includes(driver) === false, `LOCKSTEP_ON is ${asked.on?.join(',') ?? ''}`);
-      const lack = lacking(driver, process.env);
-      skip(lack !== null && process.env['LOCKSTEP_REQUIRE_NATS'] !== '1', lack ?? '');
+      skipWithout(driver, skip);
       const why = whyNot(group, asked);
       skip(why !== null, why ?? '');
       const result = await playFile(file, driver, asked, context);
@@ -105,4 +128,7 @@ function sweptTest(name: string, of: SweepScenario, options: SweepOptions = {}):
 export const test: TestAPI<Fixtures> & {
   readonly scenario: typeof scenarioTests;
   readonly sweep: typeof sweptTest;
-} = Object.assign(seeded(clustered, asked), { scenario: scenarioTests, sweep: sweptTest });
+} = Object.assign(seeded(Object.assign(clustered, { override: overridden }), asked), {
+  scenario: scenarioTests,
+  sweep: sweptTest,
+});
