@@ -73,7 +73,10 @@ export function addVerifyCommand(program: Command): void {
     .option('--strict', 'exit 1 also for differences that are explained')
     .option('--watch <duration>', 'again and again, so long apart')
     .option('--dry-run', 'print what would be asked for')
-    .option('--permissions', 'print the subjects that are needed');
+    .option(
+      '--permissions',
+      'print the subjects that are needed; ORIGIN stands for one that --origin does not name',
+    );
   addConnectionFlags(command)
     .exitOverride((error) => {
       const { format } = command.opts<VerifyFlags>();
@@ -97,7 +100,8 @@ export function addVerifyCommand(program: Command): void {
 
 async function runVerify(stream: string, flags: VerifyFlags): Promise<number> {
   const request = requestOf(stream, flags);
-  if (flags.permissions === true) return say(permissionLines(request));
+  if (flags.permissions === true)
+    return say(permissionLines(request, flags.replicas !== true || flags.origin !== undefined));
   if (flags.dryRun === true) {
     return say(await (flags.replicas === true ? dryRunReplicas(request) : dryRun(request)));
   }
@@ -231,8 +235,9 @@ function say(lines: readonly string[]): number {
   return 0;
 }
 
-function permissionLines({ stream, origin, settings, originSettings }: VerifyRequest): string[] {
-  return permissions(stream, origin, {
+function permissionLines(request: VerifyRequest, withOrigin: boolean): string[] {
+  const { stream, origin, settings, originSettings } = request;
+  return permissions(stream, origin, withOrigin, {
     mirror: settings.apiPrefix,
     origin: (originSettings ?? settings).apiPrefix,
     inbox: settings.inboxPrefix ?? '_INBOX',

@@ -38,10 +38,15 @@ export async function dryRun(
   ];
 }
 
-/** Lines: the least that a user of both streams needs. */
+/**
+ * Lines: the least that a user of the stream needs, and of its origin.
+ *
+ * @param withOrigin  false: only the stream's replicas are compared
+ */
 export function permissions(
   stream: string,
   origin: string | null,
+  withOrigin: boolean,
   prefixes: { readonly mirror: string; readonly origin: string; readonly inbox: string },
 ): string[] {
   const of = (prefix: string, name: string): string[] => [
@@ -50,7 +55,9 @@ export function permissions(
     `${prefix}.CONSUMER.CREATE.${name}.>`,
     `${prefix}.CONSUMER.DELETE.${name}.*`,
   ];
-  return [...of(prefixes.mirror, stream), ...of(prefixes.origin, origin ?? 'ORIGIN'), '$JS.FC.>']
+  // Asked without a connection: what it is a mirror of is not known unless it is told.
+  const ofOrigin = withOrigin ? of(prefixes.origin, origin ?? 'ORIGIN') : [];
+  return [...of(prefixes.mirror, stream), ...ofOrigin, '$JS.FC.>']
     .map((subject) => `publish   ${subject}`)
     .concat(`subscribe ${prefixes.inbox}.>`);
 }

@@ -41,3 +41,21 @@ describe('verify: without an answer', () => {
     expect(await verify(args)).toEqual(ended);
   });
 });
+
+describe('verify: permissions', () => {
+  it.concurrent.each<[string, string[], string | null]>([
+    ['of a mirror', [], 'ORIGIN'],
+    ['of a mirror whose origin is named', ['--origin', 'S'], 'S'],
+    ['of replicas alone', ['--replicas'], null],
+    ['of the replicas of a mirror', ['--replicas', '--origin', 'S'], 'S'],
+  ])('%s', async (_title, args, origin) => {
+    const { code, stdout } = await verify(['--permissions', ...args]);
+    const asked = stdout.split('\n').filter((line) => line.includes('STREAM.INFO'));
+    expect({ code, asked }).toEqual({
+      code: 0,
+      asked: ['M', ...(origin === null ? [] : [origin])].map(
+        (name) => `publish   $JS.API.STREAM.INFO.${name}`,
+      ),
+    });
+  });
+});
