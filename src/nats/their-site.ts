@@ -5,6 +5,7 @@
  * current. What each replica holds while the run goes on is only known by its leader's word.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from 'nats';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { slotsOf, type Slot } from '../base/member.js';
@@ -31,6 +32,9 @@ export interface TheirCluster {
 
 /** One answer of the mirror's leader serves the looks at all members. */
 const LOOK_MAX_AGE_MS = 20;
+/** For every replica of a new stream to be current. */
+const WHOLE_WITHIN_MS = 10_000;
+const WHOLE_LOOK_MS = 100;
 
 interface Look {
   readonly atMs: number;
@@ -100,11 +104,27 @@ export class TheirSite implements Site {
     this.#made.push(stream);
   }
 
+  /** Errors: usage, when a server that shall hold a replica is not there. */
   async placed(): Promise<void> {
+    await this.#whole();
     const { leader, followers } = await this.#admin.placement(this.names.mirror);
     // No cluster: the one server has no name there.
     const names = [leader ?? '', ...followers.map(({ name }) => name)];
     this.#servers = names.sort();
+  }
+
+  /** A run that begins without one of its replicas would say nothing of it in the end. */
+  async #whole(): Promise<void> {
+    const until = performance.now() + WHOLE_WITHIN_MS;
+    for (;;) {
+      const why = await this.refuses();
+      if (why === null) return;
+      if (performance.now() > until) {
+        const text = `cluster ${plain(clusterOf(this.#connection))}: ${why}`;
+        throw new LockstepError('usage', `${text}; a run needs all its replicas at its start`);
+      }
+      await setTimeout(WHOLE_LOOK_MS);
+    }
   }
 
   serverOf(slot: Slot): string {
