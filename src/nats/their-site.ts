@@ -168,7 +168,7 @@ export class TheirSite implements Site {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const failures: unknown[] = [];
-    // The mirror first: it would else look for its origin. One that stays is no reason to leave both.
+    // The mirror first: it would else look for its origin. One that stays keeps not the other.
     for (const name of [...this.#made].reverse()) {
       await patiently(() => this.#admin.deleteStream(name)).catch((error: unknown) => {
         failures.push(error);

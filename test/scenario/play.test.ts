@@ -659,10 +659,10 @@ describe('play: signal', () => {
     { mirror: 'diverged' },
     { mirror: 'blocked' },
     { state: { first: 1, last: 10, messages: 9, deleted: 1 } },
-  ])('what had not happened by then is held against nobody: %j', async (expect_) => {
+  ])('what had not happened by then is held against nobody: %j', async (fields) => {
     const abort = new AbortController();
     const steps: Step[] = [...STUCK, [20, () => abort.abort()]];
-    const plan = planOf({ expect: expect_ });
+    const plan = planOf({ expect: fields });
     const played = await playOn(plan, { steps }, { signal: abort.signal });
     const reason = 'inconclusive: ended by a signal before the run was over';
     expect(verdictOf(played)).toEqual(['inconclusive', 2, [reason]]);
