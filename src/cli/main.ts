@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { toErrorData } from '../base/errors.js';
 import { EXIT, EXIT_USAGE } from '../verdict/types.js';
+import { printable } from '../report/text.js';
 import { scenarioJsonSchema } from '../scenario/schema.js';
 import { addMergeCommand } from './merge.js';
 import { addNatsCommand } from './nats-up.js';
@@ -50,11 +51,11 @@ try {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0 || error.code === TOLD) return error.exitCode;
-    process.stderr.write(`lockstep: ${refusalOf(error)}\n`);
+    process.stderr.write(`lockstep: ${printable(refusalOf(error))}\n`);
     return EXIT_USAGE;
   }
   const { code, message } = toErrorData(error);
-  process.stderr.write(`lockstep: ${message.replaceAll('\n', ' ')}\n`);
+  process.stderr.write(`lockstep: ${printable(message.replaceAll('\n', ' '))}\n`);
   return code === 'usage' ? EXIT_USAGE : EXIT.harness;
 }
 
