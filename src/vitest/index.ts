@@ -4,7 +4,14 @@
  *
  * `test.override('clusterOptions', { on: 'sim', replicas: 5 })` sets the clusters of a suite up.
  */
-import { expect, test as base, vi, type TestAPI, type TestContext } from 'vitest';
+import {
+  expect,
+  test as base,
+  vi,
+  type RunnerTaskResult,
+  type TestAPI,
+  type TestContext,
+} from 'vitest';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
 import { startCluster, type Cluster, type ClusterOptions } from '../kit/cluster.js';
 import { DRIVERS_EVERYWHERE, lacking, type TestDriver } from '../kit/drivers.js';
@@ -60,7 +67,9 @@ const clustered = base.extend<Fixtures>({
     await use(cluster);
     if (task.result?.state === 'fail') {
       group.failedSeed = seed;
-      await recordRun(task, { driver: on, seed, replay }, [keepCluster(cluster)]);
+      const path = keepCluster(cluster);
+      tellOf(task.result, `replay: ${replay}\nevents: ${path}`);
+      await recordRun(task, { driver: on, seed, replay }, [path]);
     } else if (asked.checkDeterminism && on === 'sim') compared(group, turn, cluster.events);
   },
 });
@@ -84,6 +93,16 @@ function overridden(...words: unknown[]): never {
   const [name, options] = words;
   if (name === 'clusterOptions') giveTime((options as ClusterOptions | undefined)?.on);
   return override(...words);
+}
+
+/** A test that has failed takes no annotation any more; what is said goes with its first error. */
+function tellOf({ errors }: RunnerTaskResult, text: string): void {
+  const [error] = errors ?? [];
+  if (error === undefined) return;
+  const { message, stack } = error;
+  error.message = `${message}\n${text}`;
+  // Some reporters show the one, some the other.
+  if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
 }
 
 /** Plays a scenario file, a test for each driver, with a time-out of its own. */

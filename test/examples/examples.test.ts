@@ -90,6 +90,23 @@ describe('examples', () => {
     expect(success).toBe(true);
   });
 
+  it('a test that fails: how to run it again, and where its events are', async () => {
+    const lines = [
+      "import { expect, test } from 'lockstep/vitest';",
+      "test('ends', async ({ cluster }) => {",
+      '  await cluster.caughtUp();',
+      '  expect(1).toBe(2);',
+      '});',
+    ];
+    writeFileSync(join(dir, 'fails.test.ts'), lines.join('\n'));
+    const { testResults } = await play({ LOCKSTEP_ON: 'sim' }, ['fails.test.ts']);
+    const [message] = testResults.flatMap(({ assertionResults }) =>
+      assertionResults.flatMap(({ failureMessages }) => failureMessages),
+    );
+    expect(message).toContain('replay: LOCKSTEP_SEED=1 LOCKSTEP_ON=sim npx vitest run');
+    expect(message).toContain('events: .lockstep/ends-sim-seed-1/events.ndjson');
+  });
+
   it('says in one line what is wrong with the environment', async () => {
     const { success, testResults } = await play({ LOCKSTEP_ON: 'sims' });
     expect(success).toBe(false);
