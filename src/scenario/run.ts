@@ -132,7 +132,7 @@ export class Run {
       await this.#pause();
     }
     this.#cluster.release();
-    await Promise.all([...this.#due.values()].map(({ attempt }) => attempt));
+    for (const { attempt } of [...this.#due.values()]) await attempt;
     for (const at of [...this.#due.keys()]) this.#giveUp(at);
     if (this.#record.faults.hasWaiting()) {
       this.#record.faults.lastSeen(await this.#cluster.lastSeen(), this.#cluster.now());
@@ -213,7 +213,7 @@ export class Run {
         this.#due.set(at, { fault, sinceMs: now, attempt: null });
       }
       const due = this.#due.get(at);
-      if (due === undefined || due.attempt !== null) return;
+      if (due?.attempt !== null) return;
       if (now > due.sinceMs + this.#targetWaitMs()) this.#giveUp(at);
       else due.attempt = this.#attempt(at, due);
     });
