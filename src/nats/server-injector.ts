@@ -42,6 +42,8 @@ export interface ServerInjectorOptions {
   readonly onEvent: (event: ClusterEvent) => void;
 }
 
+const REFUSED_FOR_MS = 5_000;
+
 interface MemberHere {
   readonly slot: Slot;
 }
@@ -57,6 +59,8 @@ export class ServerInjector {
   readonly #frozen = new Map<string, number>();
   /** Servers that are to be started again; a run that is over does not wait for them. */
   readonly #returning = new Set<NodeJS.Timeout>();
+  /** When a fault was refused first, by position. */
+  readonly #refusedSince = new Map<number, number>();
   #isReleased = false;
 
   constructor(options: ServerInjectorOptions) {
@@ -70,15 +74,21 @@ export class ServerInjector {
     return this.#faults.push(fault) - 1;
   }
 
+  /** Under load a follower is not current for moments: only one that stays so is a reason. */
+  #refused(at: number, reason: string): boolean {
+    const sinceMs = this.#refusedSince.get(at) ?? this.#options.now();
+    this.#refusedSince.set(at, sinceMs);
+    if (this.#options.now() < sinceMs + REFUSED_FOR_MS) return false;
+    this.#tell(this.#faults[at]!, null, 'skipped', { reason });
+    return true;
+  }
+
   /** False: it has no object at this moment. */
   async inject(at: number): Promise<boolean> {
     const fault = this.#faults[at]!;
     const { action } = fault;
     const refusal = await this.#options.site.refuses();
-    if (refusal !== null) {
-      this.#tell(fault, null, 'skipped', { reason: refusal });
-      return true;
-    }
+    if (refusal !== null) return this.#refused(at, refusal);
     switch (action.kind) {
       case 'partition':
         return this.#part(fault, action);
