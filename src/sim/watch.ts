@@ -176,6 +176,9 @@ export class Watch {
     const isLeaders = (type === 'append' || type === 'heartbeat') && term >= log.term;
     const isVotedFor = type === 'vote' && term === log.term && message.from === log.vote;
     if (isLeaders || isVotedFor) this.#timeoutKept.begins(slot, quietTicks);
+    else if (type === 'vote' && !message.pre && term > log.term) {
+      this.#timeoutKept.asked(slot, term, quietTicks);
+    }
   }
 
   /** A write is about to be handed to the disk. */
@@ -207,7 +210,7 @@ export class Watch {
     this.#say(Monotonic.property, slot, this.#monotonic.stands(slot, standing));
     // A member whose write failed is out; what it thinks of its log binds nobody.
     if (failed !== null) return;
-    this.#say(TimeoutKept.property, slot, this.#timeoutKept.stands(slot, replica.quietTicks));
+    this.#say(TimeoutKept.property, slot, this.#timeoutKept.stands(slot, replica.quietTicks, term));
     const behind = peersWait ? null : this.#laterTermFollowed.stands(slot, term);
     this.#say(LaterTermFollowed.property, slot, behind);
     for (let index = (this.#checked.get(slot) ?? 0) + 1; index <= commit; index++) {

@@ -163,7 +163,7 @@ describe('sim: invariants: raft', () => {
 
   it('time-out kept: nobody waits for longer, whatever it refuses or what later term it meets', () => {
     const rule = new TimeoutKept(40);
-    const waits = (tick: number): string | null => rule.stands('r1', tick);
+    const waits = (tick: number): string | null => rule.stands('r1', tick, 3);
     const text = 'r1 waits for a leader since 41 ticks, its time-out is 40 at most';
     rule.started('r1');
     expect([waits(40), waits(41)]).toEqual([null, text]);
@@ -179,6 +179,10 @@ describe('sim: invariants: raft', () => {
     expect([waits(540), waits(541)]).toEqual([null, text]);
     rule.started('r1');
     expect(waits(40)).toBeNull();
+    rule.asked('r1', 3, 40);
+    expect(waits(41)).toBe(text);
+    rule.asked('r1', 2, 40);
+    expect([waits(80), waits(81)]).toEqual([null, text]);
   });
 
   it('later term followed: a reply of a later term was read, and the term is as before', () => {

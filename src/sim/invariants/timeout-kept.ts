@@ -13,6 +13,8 @@ export class TimeoutKept {
   /** The tick of each slot's present life at which its time-out began last. */
   readonly #since = new Map<Slot, number>();
   readonly #leading = new Set<Slot>();
+  /** Requests for a vote of a later term that the present turn reads: term and tick. */
+  readonly #asked = new Map<Slot, { readonly term: number; readonly tick: number }>();
 
   /** @param ticksMax  of the longest time-out */
   constructor(ticksMax: number) {
@@ -22,6 +24,7 @@ export class TimeoutKept {
   started(slot: Slot): void {
     this.#since.set(slot, 0);
     this.#leading.delete(slot);
+    this.#asked.delete(slot);
   }
 
   /** A later term that was met begins nothing for who did not lead. */
@@ -37,8 +40,21 @@ export class TimeoutKept {
     this.#since.set(slot, tick);
   }
 
-  /** @param tick  ticks of this life at which no peer's message lay unread */
-  stands(slot: Slot, tick: number): Finding {
+  /** A vote of this term, later than its own, was asked for. */
+  asked(slot: Slot, term: number, tick: number): void {
+    this.#asked.set(slot, { term, tick });
+  }
+
+  /**
+   * A turn is over. A vote given in it can no longer be told from one refused if the same turn met
+   * a term later still: that one is taken for given.
+   *
+   * @param tick  ticks of this life at which no peer's message lay unread
+   */
+  stands(slot: Slot, tick: number, term: number): Finding {
+    const asked = this.#asked.get(slot);
+    this.#asked.delete(slot);
+    if (asked !== undefined && asked.term < term) this.begins(slot, asked.tick);
     const waited = tick - (this.#since.get(slot) ?? 0);
     if (waited <= this.#ticksMax || this.#leading.has(slot)) return null;
     const longest = `its time-out is ${this.#ticksMax} at most`;
