@@ -15,7 +15,7 @@ import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, CopyReport, LedgerReader } from '../verdict/types.js';
 import { JetStreamAccess } from './access.js';
 import { JetStreamAdmin } from './admin.js';
-import { API_ERROR, apiErrorOf } from './api.js';
+import { API_ERROR, apiErrorOf, isTransient } from './api.js';
 import { budgetOf } from './budgets.js';
 import { openConnection } from './connection.js';
 import { DrivenOrigin } from './driven-origin.js';
@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = 25;
 /** For the mirror to have a leader and a consumer at its origin. */
 const READY_WITHIN_MS = 60_000;
 /** For a stream to find its servers. */
-const PLACED_WITHIN_MS = 10_000;
+const PLACED_WITHIN_MS = 20_000;
 
 export interface DrivenClusterOptions {
   readonly plan: Plan;
@@ -244,7 +244,10 @@ export class DrivenCluster implements RunningCluster {
     this.#site.made(name);
   }
 
-  /** Servers of ours know each other a little later than JetStream is ready: then it is placed. */
+  /**
+   * Servers of ours know each other a little later than JetStream is ready: until then there is no
+   * place or no answer. Asked for twice, the same stream is made once.
+   */
   async #placed(make: () => Promise<void>): Promise<void> {
     const until = this.now() + PLACED_WITHIN_MS;
     for (;;) {
@@ -253,7 +256,8 @@ export class DrivenCluster implements RunningCluster {
         return;
       } catch (error) {
         const isEarly = this.#site.servers !== null && this.now() < until;
-        if (!isEarly || apiErrorOf(error) !== API_ERROR.noSuitablePeers) throw error;
+        const isPlacing = apiErrorOf(error) === API_ERROR.noSuitablePeers || isTransient(error);
+        if (!isEarly || !isPlacing) throw error;
         await this.pause(LOOK_EVERY_MS);
       }
     }
