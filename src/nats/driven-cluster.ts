@@ -11,6 +11,7 @@ import { FaultBudget } from '../scenario/budget.js';
 import type { ClusterEvent, RunningCluster, ServerPlace } from '../scenario/driver.js';
 import { madeOrigin } from '../scenario/origins.js';
 import { waitsForState } from '../scenario/arms.js';
+import { Pauses } from '../scenario/pauses.js';
 import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, CopyReport, LedgerReader } from '../verdict/types.js';
 import { JetStreamAccess } from './access.js';
@@ -53,7 +54,7 @@ export class DrivenCluster implements RunningCluster {
   readonly #origin: DrivenOrigin;
   readonly #observer: Observer;
   readonly #injector: ServerInjector;
-  readonly #wakes = new Set<() => void>();
+  readonly #pauses = new Pauses();
   readonly #looking: Promise<void>[] = [];
   /** Names of servers that ended by themselves. */
   readonly #dead = new Set<string>();
@@ -66,14 +67,12 @@ export class DrivenCluster implements RunningCluster {
     this.#onEvent = (event): void => {
       options.onEvent(event);
       if (event.kind === 'harness') site.keep();
-      for (const wake of this.#wakes) wake();
+      this.#pauses.wake();
     };
     this.#slots = slotsOf(plan.replicas);
     this.#connections = connections;
     this.#admin = new JetStreamAdmin(connections.publishing, site.settings);
-    const words = new Int32Array(FaultBudget.wordsFor(plan.faults.length));
-    const tolerated = FaultBudget.tolerated(plan.replicas, plan.beyondQuorum);
-    this.#budget = new FaultBudget(words, tolerated);
+    this.#budget = FaultBudget.ofPlan(plan);
     const shared = { now: this.now, onEvent: this.#onEvent, admin: this.#admin };
     const [slots, budget] = [this.#slots, this.#budget];
     this.#origin = new DrivenOrigin({
@@ -151,15 +150,7 @@ export class DrivenCluster implements RunningCluster {
   }
 
   pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#wakes.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#wakes.add(done);
-    });
+    return this.#pauses.pause(ms);
   }
 
   add(fault: FaultPlan): Promise<void> {
@@ -306,7 +297,7 @@ export class DrivenCluster implements RunningCluster {
 
   async #stopLooking(): Promise<void> {
     this.#isLooking = false;
-    for (const wake of this.#wakes) wake();
+    this.#pauses.wake();
     await Promise.all(this.#looking);
   }
 }

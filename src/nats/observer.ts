@@ -5,7 +5,7 @@
  * comes and goes between two looks is not seen.
  */
 import { memberOf, type Slot } from '../base/member.js';
-import { Arms, armsOf, type Arm } from '../scenario/arms.js';
+import { Arms, armsOf, furthestSeen, type Arm } from '../scenario/arms.js';
 import type { FaultBudget } from '../scenario/budget.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { FaultPlan } from '../scenario/types.js';
@@ -71,13 +71,7 @@ export class Observer {
   }
 
   lastSeen(): ReadonlyMap<string, number> {
-    const seen = new Map<string, number>();
-    for (const { arms } of this.#members) {
-      for (const [fault, value] of arms.lastSeen()) {
-        seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
-      }
-    }
-    return seen;
+    return furthestSeen(this.#members.map(({ arms }) => arms.lastSeen()));
   }
 
   /** Its server is down: it leads nothing and holds nothing until it is seen again. */

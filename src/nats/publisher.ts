@@ -7,6 +7,7 @@
 import { createInbox, headers, type Msg, type MsgHdrs, type NatsConnection } from 'nats';
 import type { OriginContent } from '../origin/content.js';
 import { Pace } from '../origin/pace.js';
+import { Pauses } from '../scenario/pauses.js';
 import type { StoredMessage } from '../stream/types.js';
 
 /** Messages whose acknowledgement is still to come. */
@@ -49,6 +50,7 @@ interface Stretch {
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #pace: Pace;
+  readonly #pauses = new Pauses();
   readonly #subjects = new Map<Uint8Array, string>();
   readonly #inbox: string;
   #headers: { readonly bytes: Uint8Array; readonly parsed: MsgHdrs } | null = null;
@@ -59,7 +61,6 @@ export class Publisher {
   #troubled = false;
   #stopped = false;
   #acknowledged = 0;
-  #wake: (() => void) | null = null;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -75,7 +76,7 @@ export class Publisher {
   /** Nothing is sent any more; `run` resolves when what was sent has arrived, too. */
   stop(): void {
     this.#stopped = true;
-    this.#wake?.();
+    this.#pauses.wake();
   }
 
   /**
@@ -175,7 +176,7 @@ export class Publisher {
     else this.#acknowledged = Math.max(this.#acknowledged, seq);
     // It did not follow the message before: that one is missing.
     if (seq !== null && seq !== Number(expected)) this.#troubled = true;
-    this.#wake?.();
+    this.#pauses.wake();
   }
 
   /** What is on its way would else be stored while whoever stopped us reads the stream. */
@@ -220,15 +221,7 @@ export class Publisher {
   }
 
   #pause(ms = LOOK_EVERY_MS): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#wake = null;
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#wake = done;
-    });
+    return this.#pauses.pause(ms);
   }
 
   #replyFor(seq: number): string {

@@ -77,6 +77,17 @@ export class Arms {
   }
 }
 
+/** The furthest that any member came towards each fault's state, by fault id. */
+export function furthestSeen(
+  members: readonly Iterable<readonly [fault: string, value: number]>[],
+): Map<string, number> {
+  const seen = new Map<string, number>();
+  for (const pairs of members) {
+    for (const [fault, value] of pairs) seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
+  }
+  return seen;
+}
+
 /** How a state reads in a message: `skipped >= 10000`. */
 export function stateText(state: StateTrigger): string {
   switch (state.kind) {

@@ -5,7 +5,7 @@
  * that hold that slot down; words 1 … count the claims of each fault.
  */
 import { invariant } from '../base/errors.js';
-import type { FaultAction } from './types.js';
+import type { FaultAction, Plan } from './types.js';
 
 /** Why a fault was not injected. */
 export const OVER_BUDGET = 'it would break more than the cluster tolerates';
@@ -64,6 +64,12 @@ export class FaultBudget {
   /** What a cluster of `replicas` tolerates: less than half; all of it beyond quorum. */
   static tolerated(replicas: number, beyondQuorum: boolean): number {
     return beyondQuorum ? replicas : Math.floor((replicas - 1) / 2);
+  }
+
+  /** Of a plan that one thread plays alone. */
+  static ofPlan({ faults, replicas, beyondQuorum }: Plan): FaultBudget {
+    const words = new Int32Array(FaultBudget.wordsFor(faults.length));
+    return new FaultBudget(words, FaultBudget.tolerated(replicas, beyondQuorum));
   }
 
   /** Claims a fault that fires once. False: another host was first. */

@@ -6,7 +6,7 @@ import { invariant } from '../base/errors.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent, ReplicaView } from '../replica/types.js';
-import { Arms, armsOf, waitsForState } from '../scenario/arms.js';
+import { Arms, armsOf, furthestSeen, waitsForState } from '../scenario/arms.js';
 import { breaksMember, durationMs, FaultBudget, OVER_BUDGET } from '../scenario/budget.js';
 import type { ClusterEvent, FaultMore, FaultState } from '../scenario/driver.js';
 import { touchedLinks } from '../scenario/links.js';
@@ -58,9 +58,7 @@ export class SimInjector {
     this.#options = options;
     const { plan, world } = options;
     this.#faults = [...plan.faults];
-    const words = new Int32Array(FaultBudget.wordsFor(plan.faults.length));
-    const tolerated = FaultBudget.tolerated(plan.replicas, plan.beyondQuorum);
-    this.#budget = new FaultBudget(words, tolerated);
+    this.#budget = FaultBudget.ofPlan(plan);
     const arms = armsOf(plan.faults);
     this.#arms = new Map(world.nodes.map(({ slot }) => [slot, new Arms(arms, slot, this.#budget)]));
     this.#troubles = new LinkTroubles(world);
@@ -85,14 +83,8 @@ export class SimInjector {
   }
 
   lastSeen(): ReadonlyMap<string, number> {
-    const seen = new Map<string, number>();
-    for (const [slot, arms] of this.#arms) {
-      if (this.ended.has(slot)) continue;
-      for (const [fault, value] of arms.lastSeen()) {
-        seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
-      }
-    }
-    return seen;
+    const living = [...this.#arms].filter(([slot]) => !this.ended.has(slot));
+    return furthestSeen(living.map(([, arms]) => arms.lastSeen()));
   }
 
   /** One more, at the next position. */

@@ -7,10 +7,11 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { invariant, toErrorData } from '../base/errors.js';
 import { slotOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
-import { armsOf } from '../scenario/arms.js';
+import { armsOf, furthestSeen } from '../scenario/arms.js';
 import { FaultBudget } from '../scenario/budget.js';
 import { revealed } from '../scenario/connection.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
+import { Pauses } from '../scenario/pauses.js';
 import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { monotonicMs } from './clock.js';
@@ -50,7 +51,7 @@ export class ThreadCluster implements RunningCluster {
   readonly #conductor: Conductor | null;
   readonly #injector: Injector;
   readonly #reportPorts: MessagePort[] = [];
-  readonly #wakes = new Set<() => void>();
+  readonly #pauses = new Pauses();
   #conducting: NodeJS.Timeout | null = null;
   #facts: OriginFacts | null = null;
   #closing = false;
@@ -145,15 +146,7 @@ export class ThreadCluster implements RunningCluster {
   }
 
   pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#wakes.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#wakes.add(done);
-    });
+    return this.#pauses.pause(ms);
   }
 
   living(): Slot[] {
@@ -169,11 +162,7 @@ export class ThreadCluster implements RunningCluster {
   }
 
   async lastSeen(): Promise<ReadonlyMap<string, number>> {
-    const seen = new Map<string, number>();
-    for (const pairs of await Promise.all(this.#replicas.map(lastSeenBy))) {
-      for (const [fault, value] of pairs) seen.set(fault, Math.max(value, seen.get(fault) ?? 0));
-    }
-    return seen;
+    return furthestSeen(await Promise.all(this.#replicas.map(lastSeenBy)));
   }
 
   release(): void {
@@ -192,7 +181,7 @@ export class ThreadCluster implements RunningCluster {
     this.#closing = true;
     if (this.#conducting !== null) clearInterval(this.#conducting);
     this.#injector.close();
-    for (const wake of this.#wakes) wake();
+    this.#pauses.wake();
     const workers = [...this.#replicas.map(({ worker }) => worker), this.#originWorker];
     await Promise.all(workers.map((worker) => worker.terminate()));
     for (const port of this.#reportPorts) port.close();
@@ -237,7 +226,7 @@ export class ThreadCluster implements RunningCluster {
     port1.on('message', (report: OriginReport) => {
       if (report.kind === 'fault') this.#injector.originReported(report);
       else this.#onEvent(report);
-      this.#wake();
+      this.#pauses.wake();
     });
     const { origin: plan, seed, timeScale, faults } = this.#plan;
     const conditions = this.#conditions.memory;
@@ -296,13 +285,13 @@ export class ThreadCluster implements RunningCluster {
   #reported(replica: ReplicaHandle, report: ReplicaReport): void {
     if (report.kind === 'fault') {
       this.#injector.replicaReported(replica, report);
-      this.#wake();
+      this.#pauses.wake();
       return;
     }
     const { slot } = replica;
     if (report.view !== null) {
       this.#conductor?.view(report.view, monotonicMs());
-      if (report.serving !== replica.serving) this.#wake();
+      if (report.serving !== replica.serving) this.#pauses.wake();
       replica.serving = report.serving;
     }
     for (const { atMs, event } of report.events) {
@@ -334,7 +323,7 @@ export class ThreadCluster implements RunningCluster {
         const by = ending === null ? {} : { by: ending.by };
         this.#onEvent({ kind: 'exit', slot, atMs: this.now(), fault, ...by, reason });
         if (!fault && !this.#closing) this.#harness(`${slot}'s thread ended: ${reason}`);
-        this.#wake();
+        this.#pauses.wake();
       }, EXIT_GRACE_MS);
     });
   }
@@ -363,11 +352,7 @@ export class ThreadCluster implements RunningCluster {
 
   #harness(reason: string): void {
     this.#onEvent({ kind: 'harness', atMs: this.now(), reason });
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const wake of this.#wakes) wake();
+    this.#pauses.wake();
   }
 
   #replica(slot: Slot): ReplicaHandle {
