@@ -1,15 +1,11 @@
 /** Cases of mirrors that differ from their origins because they were told to: never different. */
 import { setTimeout } from 'node:timers/promises';
-import type { Known, KnownCase, Series } from './types.js';
+import { everywhere, type Known, type KnownCase, type Series } from './types.js';
 
 const STOPPED: Known = {
   state: '{1,20,20,0}',
   said: { result: 'behind', backlog: 'stopped: sealed' },
 };
-
-function everywhere(known: Known): Record<Series, Known> {
-  return { '2.9': known, '2.14': known, '2.15': known };
-}
 
 function since(version: string, known: Known): Record<Series, Known | string> {
   return { '2.9': `needs ${version}`, '2.14': known, '2.15': known };

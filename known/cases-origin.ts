@@ -1,14 +1,10 @@
 /** Cases of an origin that is another one now, moves, or judged what it took. */
 import { setTimeout } from 'node:timers/promises';
 import type { Session } from './session.js';
-import type { Known, KnownCase, Series } from './types.js';
+import { everywhere, type KnownCase } from './types.js';
 
 /** A mirror looks for a lost consumer every 10 s and gives it 10 s: after this it has another. */
 const NOTICED_AFTER_MS = 25_000;
-
-function everywhere(known: Known): Record<Series, Known> {
-  return { '2.9': known, '2.14': known, '2.15': known };
-}
 
 /** A mirror of 20 messages whose origin was deleted and made again with 5. */
 async function recreate(session: Session, origin: string, mirror: string): Promise<void> {
@@ -77,11 +73,7 @@ const judgedAgain: KnownCase = {
   note: '2.9.10 is right here: it does not look for ids on a mirror',
   stream: 'A10M',
   disturbs: true,
-  known: {
-    '2.9': { state: '{1,4,4,0}', said: { result: 'identical' } },
-    '2.14': { state: '{1,4,4,0}', said: { result: 'identical' } },
-    '2.15': { state: '{1,4,4,0}', said: { result: 'identical' } },
-  },
+  known: everywhere({ state: '{1,4,4,0}', said: { result: 'identical' } }),
   async play({ cluster, session, rest }) {
     const publish = async (id: string): Promise<void> => {
       await session.publish([{ subject: 'A10.a', payload: id, headers: { 'Nats-Msg-Id': id } }]);

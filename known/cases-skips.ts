@@ -1,12 +1,8 @@
 /** Cases of gaps: what a mirror skips, and what is lost when skips go wrong. */
 import type { Session } from './session.js';
-import type { Known, KnownCase, Series } from './types.js';
+import { everywhere, type KnownCase } from './types.js';
 
 const UNTRIED_HIGH = 'it skips one by one from 1: the API times out (#4249)';
-
-function everywhere(known: Known): Record<Series, Known> {
-  return { '2.9': known, '2.14': known, '2.15': known };
-}
 
 /** Publishes and deletes: `count` sequences that the origin no longer has. */
 async function gap(session: Session, stream: string, count: number): Promise<void> {

@@ -24,6 +24,11 @@ export interface Known {
   readonly said: Pick<Said, 'result'> & Partial<Said>;
 }
 
+/** Right on all of them. */
+export function everywhere(known: Known): Record<Series, Known> {
+  return { '2.9': known, '2.14': known, '2.15': known };
+}
+
 export interface Stage {
   readonly cluster: NatsCluster;
   readonly session: Session;

@@ -248,7 +248,7 @@ function scaleOf(text: string): number | 'upstream' {
   throw usageError('--time-scale', text, 'upstream or a number from 0.001 to 10');
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -9,12 +9,12 @@ import type { SweepAsked } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
 import { readInput } from '../scenario/input-file.js';
 import { refuseLive } from '../scenario/origins.js';
-import { scenarioSource } from '../scenario/parse.js';
+import { planScenario, scenarioSource, type ScenarioSource } from '../scenario/parse.js';
 import type { Scenario } from '../scenario/schema.js';
 import type { SweepShrinkRequest } from '../kit/replay-files.js';
 import type { Shard, SweepRequest } from '../kit/sweep.js';
-import { planOf } from './run.js';
 import { version } from '../kit/version.js';
+import { isObject } from './run.js';
 
 export interface SweepFlags {
   readonly seeds?: string;
@@ -62,12 +62,13 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
     throw refused('--scaling: give --seeds, so that every number of cores plays the same ones');
   }
   const shard = flags.shard === undefined ? null : shardOf(flags.shard, seeds);
-  const subject = subjectOf(scenario, flags);
+  const source = scenario === undefined ? null : sourceOf(scenario, flags.beyondQuorum === true);
+  const subject = subjectOf(source, flags);
   return {
     cores,
     shard,
     subject,
-    shrink: shrinkOf(scenario, flags, subject),
+    shrink: shrinkOf(source, flags, subject),
     asked: {
       version: version(),
       scenario: scenario ?? null,
@@ -85,12 +86,12 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
   };
 }
 
-function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubject {
+/** Errors: usage. @param source  null: drawn runs */
+function subjectOf(source: ScenarioSource | null, flags: SweepFlags): SweepSubject {
   const { conditions, beyondQuorum, focus } = flags;
-  if (scenario !== undefined) {
+  if (source !== null) {
     if (focus !== undefined) throw refused('--focus: only for drawn runs; a scenario says it all');
-    const fields = beyondQuorum === true ? { beyondQuorum } : {};
-    const plan = planOf(scenario, { on: 'sim', fault: [], ...fields });
+    const plan = planScenario(source.raw, source.where, readInput);
     refuseLive('sim', plan);
     return { kind: 'scenario', plan, conditions: conditions ?? 'calm' };
   }
@@ -100,18 +101,22 @@ function subjectOf(scenario: string | undefined, flags: SweepFlags): SweepSubjec
   return { kind: 'drawn', beyondQuorum: beyondQuorum === true, focus };
 }
 
+function sourceOf(path: string, beyondQuorum: boolean): ScenarioSource {
+  const { raw, where } = scenarioSource(path, readInput);
+  return { raw: beyondQuorum && isObject(raw) ? { ...raw, beyondQuorum } : raw, where };
+}
+
 function shrinkOf(
-  path: string | undefined,
-  { shrink, shrinkLimit, outDir, beyondQuorum }: SweepFlags,
+  source: ScenarioSource | null,
+  { shrink, shrinkLimit, outDir }: SweepFlags,
   subject: SweepSubject,
 ): SweepShrinkRequest | null {
   const limitMs = parsePositiveDuration('--shrink-limit', shrinkLimit);
   if (shrink !== true) return null;
   const request = { dir: outDir ?? '.lockstep', limitMs };
-  if (path === undefined || subject.kind === 'drawn') return { ...request, scenario: null };
+  if (source === null || subject.kind === 'drawn') return { ...request, scenario: null };
   // It was planned, so it is what a scenario file may say.
-  const raw = scenarioSource(path, readInput).raw as Scenario;
-  const scenario = beyondQuorum === true ? { ...raw, beyondQuorum } : raw;
+  const scenario = source.raw as Scenario;
   const { conditions } = subject;
   return { ...request, scenario: { scenario, conditions, readFile: readInput } };
 }

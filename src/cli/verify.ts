@@ -18,7 +18,7 @@ import {
 import { readInput } from '../scenario/input-file.js';
 import { isStreamName } from '../scenario/subjects.js';
 import { dryRun, permissions } from '../verify/plan.js';
-import { exitOf, type Depth } from '../verify/result.js';
+import { exitOf, type Depth, type VerifyReport } from '../verify/result.js';
 import { parseToken, type ResumeToken } from '../verify/resume.js';
 import { dryRunReplicas, verifyReplicas } from '../verify/verify-replicas.js';
 import { verifyMirror, type VerifyRequest, type VerifyTools } from '../verify/verify.js';
@@ -42,7 +42,6 @@ interface VerifyFlags extends ConnectionFlags {
   readonly permissions?: boolean;
 }
 
-const EXIT_INCONCLUSIVE = 2;
 /** Nagios' own, of whatever kept it from an answer. */
 const EXIT_UNKNOWN = 3;
 const TOKEN_SHOWN_MAX = 4_096;
@@ -133,34 +132,28 @@ async function once(
   hasher: Hasher,
   signal: AbortSignal,
 ): Promise<number> {
-  const { format, strict = false } = flags;
-  const said = (problem: string): void => {
-    sayUnknown(request, flags, problem);
-  };
-  if (flags.replicas === true) return await onceReplicas(request, flags, hasher, signal);
-  const outcome = await judged((tools) => verifyMirror(request, tools), hasher, signal, said);
-  if (outcome === null) return format === 'nagios' ? EXIT_UNKNOWN : EXIT_INCONCLUSIVE;
-  const { report, token } = outcome;
-  process.stdout.write(formatVerify(report, format, strict));
-  if (token !== null) keep(token, flags.resume);
-  else if (request.resume !== null) remove(flags.resume!);
-  return format === 'nagios' ? nagiosExit(report, strict) : exitOf(report, strict);
-}
-
-async function onceReplicas(
-  request: VerifyRequest,
-  flags: VerifyFlags,
-  hasher: Hasher,
-  signal: AbortSignal,
-): Promise<number> {
-  const { format, strict = false } = flags;
-  const said = (problem: string): void => {
-    sayUnknown(request, flags, problem);
-  };
-  const outcome = await judged((tools) => verifyReplicas(request, tools), hasher, signal, said);
-  if (outcome === null) return format === 'nagios' ? EXIT_UNKNOWN : EXIT_INCONCLUSIVE;
-  process.stdout.write(formatReplicas(outcome, format, strict));
-  return format === 'nagios' ? nagiosExit(outcome, strict) : exitOf(outcome, strict);
+  const { format, strict = false, replicas = false, resume } = flags;
+  const ended = ({ result }: Pick<VerifyReport, 'result'>): number =>
+    format === 'nagios' ? nagiosExit({ result }, strict) : exitOf({ result }, strict);
+  try {
+    const tools = { hasher, signal, clock: Date.now, seed: randomInt(2 ** 32) };
+    if (replicas) {
+      const outcome = await watched((progress) => verifyReplicas(request, { ...tools, progress }));
+      process.stdout.write(formatReplicas(outcome, format, strict));
+      return ended(outcome);
+    }
+    const outcome = await watched((progress) => verifyMirror(request, { ...tools, progress }));
+    const { report, token } = outcome;
+    process.stdout.write(formatVerify(report, format, strict));
+    if (token !== null) keep(token, resume);
+    else if (request.resume !== null) remove(resume!);
+    return ended(report);
+  } catch (error) {
+    const { code, message } = toErrorData(error);
+    if (code !== 'timeout') throw error;
+    sayUnknown(request, flags, `inconclusive: ${message}`);
+    return ended({ result: 'inconclusive' });
+  }
 }
 
 /** What kept it from an answer, where those who read the format look for it. */
@@ -169,27 +162,14 @@ function sayUnknown({ stream }: VerifyRequest, { format }: VerifyFlags, problem:
   if (format !== 'nagios') process.stderr.write(`lockstep: ${problem}\n`);
 }
 
-/** Null: nobody answered, which is said. */
-async function judged<Outcome>(
-  verify: (tools: VerifyTools) => Promise<Outcome>,
-  hasher: Hasher,
-  signal: AbortSignal,
-  said: (problem: string) => void,
-): Promise<Outcome | null> {
-  using progress = new VerifyProgressLine(process.stderr);
-  try {
-    return await verify({
-      ...{ hasher, signal, clock: Date.now, seed: randomInt(2 ** 32) },
-      progress: (now) => {
-        progress.tell(now);
-      },
-    });
-  } catch (error) {
-    const { code, message } = toErrorData(error);
-    if (code !== 'timeout') throw error;
-    said(`inconclusive: ${message}`);
-    return null;
-  }
+/** Shows how far it is while it reads. */
+async function watched<Outcome>(
+  verify: (progress: VerifyTools['progress']) => Promise<Outcome>,
+): Promise<Outcome> {
+  using line = new VerifyProgressLine(process.stderr);
+  return await verify((now) => {
+    line.tell(now);
+  });
 }
 
 /** Hours of reading must not be lost for a folder that cannot be written. */

@@ -9,7 +9,7 @@ import { drawSwarm, type SwarmPlan } from '../sim/swarm.js';
 import type { FailedSeed, SeedFailure, SweepSummary } from '../verdict/sweep.js';
 import { quoted } from '../report/text.js';
 import { writeLines } from './output.js';
-import { writeScenarioReplay } from './scenario-replay.js';
+import { shrunkScenarioText, writeScenarioReplay } from './scenario-replay.js';
 import { version } from './version.js';
 
 export interface ShrinkRequest {
@@ -69,9 +69,9 @@ function replaysOf(
     const { seed } = failed;
     const failing = { scenario: { ...scenario.scenario, seed }, conditions };
     const of = { hasher, readFile, dir, shrink: request };
-    const { from, to, candidates, command } = await writeScenarioReplay(failing, failed, of);
-    onText(`seed ${seed}: shrunk from ${from} faults to ${to} after ${candidates} candidates`);
-    return command;
+    const written = await writeScenarioReplay(failing, failed, of);
+    onText(`seed ${seed}: ${shrunkScenarioText(written)}`);
+    return written.command;
   };
 }
 

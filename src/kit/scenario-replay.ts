@@ -1,7 +1,7 @@
 /** A seed of a scenario that failed: made small, written down as a scenario, its events kept. */
 import { stringify } from 'yaml';
 import type { Hasher } from '../base/hasher.js';
-import { quoted } from '../report/text.js';
+import { counted, quoted } from '../report/text.js';
 import { planScenario, type ReadFile } from '../scenario/parse.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { Scenario } from '../scenario/schema.js';
@@ -72,6 +72,11 @@ export async function writeScenarioReplay(
     from: failing.scenario.faults?.length ?? 0,
     to: scenario.faults?.length ?? 0,
   };
+}
+
+/** How small it became, in one line. */
+export function shrunkScenarioText({ from, to, candidates }: ScenarioReplay): string {
+  return `shrunk from ${counted(from, 'fault')} to ${to} after ${candidates} candidates`;
 }
 
 /** `replay-mirror-lost-17`, as replay files of drawn runs are called. */

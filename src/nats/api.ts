@@ -107,22 +107,16 @@ export class JetStreamApi {
     // Backwards from the end in growing steps: a gap there is mostly short.
     for (let step = 1; low < high;) {
       const probe = Math.max(low + 1, high + 1 - step);
-      const seq = await this.#messageFrom(stream, probe);
-      if (seq === null) {
+      const found = await this.messageFrom(stream, probe);
+      if (found === null) {
         high = probe - 1;
         step *= 2;
       } else {
-        low = Math.min(seq, last);
+        low = Math.min(found.seq, last);
         step = 1;
       }
     }
     return low;
-  }
-
-  /** Sequence of the first message at or above one; null: there is none. */
-  async #messageFrom(stream: string, seq: number): Promise<number | null> {
-    const message = await this.#message(stream, { seq, next_by_subj: '>' });
-    return message === null ? null : seqOf(message['seq'], 'message.seq');
   }
 
   /** The message with that sequence, from the stream's leader; null: it has none. */

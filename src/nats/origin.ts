@@ -7,11 +7,8 @@ import { Events, type NatsConnection } from 'nats';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { OriginTools } from '../origin/source.js';
 import type { LiveOriginPlan } from '../scenario/types.js';
-import { nearest, plain } from '../scenario/words.js';
+import { plain } from '../scenario/words.js';
 import {
-  API_ERROR,
-  apiErrorOf,
-  isNotEnabled,
   JetStreamApi,
   type ConsumerRequest,
   type CreatedConsumer,
@@ -19,6 +16,7 @@ import {
 } from './api.js';
 import { openConnection } from './connection.js';
 import type { RawMessage } from './feed.js';
+import { findStream } from './find-stream.js';
 import { listenOn, type Listening } from './listening.js';
 import { LiveOrigin, type StreamNow, type StreamServer } from './live-origin.js';
 import { resolveSettings, type Settings } from './settings.js';
@@ -54,7 +52,7 @@ export async function openLiveOrigin(
 
 /** Errors: usage or what the server said. */
 async function inspect(api: JetStreamApi, stream: string): Promise<StreamDescription> {
-  const described = await found(api, stream);
+  const described = await findStream(api, stream, () => api.stream(stream));
   const { retention, messages } = described;
   if (retention === 'workqueue') {
     const why = 'its messages are taken by whoever reads them, and lockstep takes none';
@@ -66,20 +64,6 @@ async function inspect(api: JetStreamApi, stream: string): Promise<StreamDescrip
   }
   if (messages === 0) throw empty(stream);
   return described;
-}
-
-async function found(api: JetStreamApi, stream: string): Promise<StreamDescription> {
-  try {
-    return await api.stream(stream);
-  } catch (error) {
-    if (isNotEnabled(error)) {
-      const text = 'JetStream is not enabled on this server, account or domain';
-      throw new LockstepError('usage', text);
-    }
-    if (apiErrorOf(error) !== API_ERROR.streamNotFound) throw error;
-    const names = await api.streamNames().catch(() => []);
-    throw new LockstepError('usage', `stream ${stream} not found${nearest(stream, names)}`);
-  }
 }
 
 function empty(stream: string): LockstepError {

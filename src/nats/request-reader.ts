@@ -3,10 +3,10 @@
  * of ours. Sequences are asked for side by side; where a stretch of them is gone, one request jumps
  * to the next message that there is. Upstream: jetstream_api.go, jsMsgGetRequest.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageSize, viewOf, writeMessage } from '../stream/layout.js';
 import type { StoredMessage } from '../stream/types.js';
 import type { JetStreamApi } from './api.js';
+import { ByteRate } from './byte-rate.js';
 import { patiently } from './patience.js';
 import type { ReadBatch } from './reader-intake.js';
 import type { ReadRequest, StreamReader } from './stream-reader.js';
@@ -20,17 +20,18 @@ export class RequestReader implements StreamReader {
   readonly load = { messages: 0, bytes: 0 };
   readonly #api: JetStreamApi;
   readonly #request: ReadRequest;
-  readonly #startedMs = performance.now();
+  readonly #rate: ByteRate;
   #next: number;
 
   constructor(api: JetStreamApi, request: ReadRequest) {
     this.#api = api;
     this.#request = request;
+    this.#rate = new ByteRate(request.bytesPerSecond);
     this.#next = Math.max(1, request.from);
   }
 
   async next(): Promise<ReadBatch | null> {
-    const { to, bytesPerSecond } = this.#request;
+    const { to } = this.#request;
     while (this.#next <= to) {
       const last = Math.min(to, this.#next + AT_ONCE - 1);
       const messages = await this.#messages(this.#next, last);
@@ -38,7 +39,7 @@ export class RequestReader implements StreamReader {
       if (messages.length === 0) await this.#jump();
       if (messages.length === 0) continue;
       const batch = this.#batch(messages, last);
-      if (bytesPerSecond !== null) await this.#pace(bytesPerSecond);
+      await this.#rate.keep(this.load.bytes);
       return batch;
     }
     return null;
@@ -79,12 +80,6 @@ export class RequestReader implements StreamReader {
     this.load.bytes += size;
     const pending = this.#request.to - last;
     return { bytes, count: messages.length, size, last: messages.at(-1)!.seq, pending };
-  }
-
-  async #pace(bytesPerSecond: number): Promise<void> {
-    const dueMs = (1_000 * this.load.bytes) / bytesPerSecond;
-    const aheadMs = dueMs - (performance.now() - this.#startedMs);
-    if (aheadMs > 0) await sleep(aheadMs);
   }
 
   #patiently<T>(ask: () => Promise<T>): Promise<T> {

@@ -10,11 +10,10 @@ import {
   metrics,
   nagiosExit,
   nagiosLine,
+  RANGES_MAX,
+  total,
   type VerifyFormat,
 } from './verify-formats.js';
-
-/** Ranges of one disagreement that JSON shows; the count is of all. */
-const RANGES_MAX = 1_000;
 
 export function formatReplicas(
   outcome: ReplicasOutcome,
@@ -99,8 +98,4 @@ function prometheus(report: ReplicasReport): string {
     [`sequences{${labels},kind="behind"}`, total(behind)],
     [`sequences{${labels},kind="explained"}`, total(explained)],
   ]);
-}
-
-function total(found: readonly { readonly count: number }[]): number {
-  return found.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,9 +1,8 @@
 /** A comparison of a stream's replicas as text for a person, and for machines. */
 import type { AgainstOrigin, Disagreement, ReplicasReport } from '../verify/replica-report.js';
 import type { ReplicaExcuse } from '../verify/replica-facts.js';
-import type { SeqRange } from '../stream/types.js';
-import { counted, grouped, listed, printable, table } from './text.js';
-import { sizeText, spanText } from './verify.js';
+import { counted, grouped, groupedRange, listed, printable, section, table } from './text.js';
+import { RANGES_SHOWN, sizeText, spanText } from './verify.js';
 
 const MEANING: Readonly<Record<ReplicaExcuse, string>> = {
   settled: 'they agreed when they were read again',
@@ -12,8 +11,6 @@ const MEANING: Readonly<Record<ReplicaExcuse, string>> = {
   'per subject': 'as many later messages on the subject as max_msgs_per_subject allows',
   head: "below the stream's first, as max_msgs or max_bytes moves it",
 };
-
-const RANGES_SHOWN = 5;
 
 export function renderReplicas(report: ReplicasReport): string {
   const { replicas, coverage, differences, behind, explained, unconfirmed, load } = report;
@@ -24,9 +21,9 @@ export function renderReplicas(report: ReplicasReport): string {
     ...(rest.reason === null ? [] : [printable(rest.reason)]),
   ]);
   const explanations = explained.map(({ kind, count, first, last }) => {
-    return `${grouped(count)} ${kind}: ${rangeText({ first, last })}: ${MEANING[kind]}`;
+    return `${grouped(count)} ${kind}: ${groupedRange({ first, last })}: ${MEANING[kind]}`;
   });
-  const seenOnce = unconfirmed.map((range) => `${rangeText(range)}: could not be read again`);
+  const seenOnce = unconfirmed.map((range) => `${groupedRange(range)}: could not be read again`);
   const lines = [
     replicasHeadline(report),
     '',
@@ -67,7 +64,7 @@ export function replicasHeadline(report: ReplicasReport): string {
 /** `1 missing: 51: n1 and n2 hold the same, n3 has none` */
 function disagreementText(difference: Disagreement): string {
   const { kind, count, ranges, holding, lacking, unread } = difference;
-  const shown = ranges.slice(0, RANGES_SHOWN).map(rangeText).join(', ');
+  const shown = ranges.slice(0, RANGES_SHOWN).map(groupedRange).join(', ');
   const more = ranges.length - RANGES_SHOWN;
   const rest = more > 0 ? ` and ${counted(more, 'more range')}` : '';
   const parties = [
@@ -106,12 +103,4 @@ function have(servers: readonly string[]): string {
 
 function be(servers: readonly string[]): string {
   return servers.length === 1 ? 'was' : 'were';
-}
-
-function section(title: string, texts: readonly string[]): string[] {
-  return texts.map((text, at) => `${(at === 0 ? title : '').padEnd(9)} ${text}`);
-}
-
-function rangeText({ first, last }: SeqRange): string {
-  return first === last ? grouped(first) : `${grouped(first)} to ${grouped(last)}`;
 }

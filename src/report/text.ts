@@ -1,4 +1,8 @@
 /** How numbers, times and names read in a report for people. */
+import type { SeqRange } from '../stream/types.js';
+
+/** Characters of the longest title of a section. */
+const SECTION = 9;
 
 /** `1234567` as `1,234,567`. */
 export function grouped(value: number): string {
@@ -42,6 +46,16 @@ export function table(rows: readonly (readonly string[])[], right: ReadonlySet<n
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** `5`, or `1,000 to 2,000`. */
+export function groupedRange({ first, last }: SeqRange): string {
+  return first === last ? grouped(first) : `${grouped(first)} to ${grouped(last)}`;
+}
+
+/** Lines under one title, which stands before the first of them. */
+export function section(title: string, texts: readonly string[]): string[] {
+  return texts.map((text, at) => `${(at === 0 ? title : '').padEnd(SECTION)} ${text}`);
 }
 
 /** A word of a command, for a shell. */

@@ -7,7 +7,7 @@ export const VERIFY_FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
 export type VerifyFormat = (typeof VERIFY_FORMATS)[number];
 
 /** Ranges of one kind that JSON shows; the count is of all. */
-const RANGES_MAX = 1_000;
+export const RANGES_MAX = 1_000;
 const NAGIOS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
 
 export function formatVerify(report: VerifyReport, format: VerifyFormat, strict: boolean): string {
@@ -79,11 +79,9 @@ function rangesOf(
 }
 
 function perfData({ differences, explained, backlog, coverage }: VerifyReport): string {
-  const sum = (list: readonly { readonly count: number }[]): number =>
-    list.reduce((total, { count }) => total + count, 0);
   return [
-    `differences=${sum(differences)}`,
-    `explained=${sum(explained)}`,
+    `differences=${total(differences)}`,
+    `explained=${total(explained)}`,
     `backlog=${backlog.messages ?? 'U'}`,
     `compared=${coverage.compared}`,
   ].join(' ');
@@ -107,6 +105,10 @@ function prometheus(report: VerifyReport): string {
     ...found,
   ];
   return metrics('lockstep_verify_', rows);
+}
+
+export function total(found: readonly { readonly count: number }[]): number {
+  return found.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Gauges; rows of one name follow each other. */

@@ -1,7 +1,7 @@
 /** A verification as text for a person. */
 import type { DifferenceKind, Excuse, Found } from '../verify/findings.js';
 import type { BacklogReport, SideReport, VerifyReport } from '../verify/result.js';
-import { counted, duration, grouped, printable, table } from './text.js';
+import { counted, duration, grouped, groupedRange, printable, section, table } from './text.js';
 
 /** What each kind means, and what it does not say. */
 export const MEANING: Readonly<Record<DifferenceKind | Excuse, string>> = {
@@ -17,7 +17,8 @@ export const MEANING: Readonly<Record<DifferenceKind | Excuse, string>> = {
   tailGap: "the origin's last sequences hold no message: the mirror follows with the next one",
 };
 
-const RANGES_SHOWN = 5;
+/** Of one kind, in a text for a person. */
+export const RANGES_SHOWN = 5;
 
 export function renderVerify(report: VerifyReport): string {
   const { origin, mirror, coverage, differences, explained, notes, load } = report;
@@ -108,10 +109,6 @@ function reportedText({ mirror }: VerifyReport): string {
   return ` (the mirror itself reports lag ${grouped(mirror.reported.lag)})`;
 }
 
-function section(title: string, texts: readonly string[]): string[] {
-  return texts.map((text, at) => `${at === 0 ? title : ''.padEnd(title.length)} ${text}`);
-}
-
 function differenceText(found: VerifyReport['differences'][number]): string {
   const parts = Object.entries(found.parts ?? {}).map(([part, count]) => `${part} of ${count}`);
   return foundText(found) + (parts.length === 0 ? '' : ` (${parts.join(', ')})`);
@@ -121,13 +118,9 @@ function foundText({ kind, count, first, last, ranges }: Found<DifferenceKind | 
   const shown = (ranges ?? [{ first, last }]).slice(0, RANGES_SHOWN);
   const within = ranges === null && count < last - first + 1 ? 'within ' : '';
   const more = (ranges?.length ?? 0) - shown.length;
-  const where = shown.map((range) => rangeText(range.first, range.last)).join(', ');
+  const where = shown.map(groupedRange).join(', ');
   const rest = more > 0 ? ` and ${counted(more, 'more range')}, to ${grouped(last)}` : '';
   return `${grouped(count)} ${kind}: ${within}${where}${rest}: ${MEANING[kind]}`;
-}
-
-function rangeText(first: number, last: number): string {
-  return first === last ? grouped(first) : `${grouped(first)} to ${grouped(last)}`;
 }
 
 /** In the unit that leaves at most four digits. */

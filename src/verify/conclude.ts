@@ -1,6 +1,7 @@
 /** Everything that was found -> one result and the report of it. */
 import type { MirrorComparison } from './comparison.js';
 import { claimOf, type Reading } from './claims.js';
+import { partsSeen } from './record-compare.js';
 import { isOlderThanOrigin, remarks } from './remarks.js';
 import type { BacklogReport, SideReport, VerifyReport, VerifyResultKind } from './result.js';
 import type { Facts } from './sides.js';
@@ -37,7 +38,7 @@ export function reportOf(conclusion: Conclusion): VerifyReport {
     differences: comparison.differences
       .all()
       .map((found) =>
-        found.kind === 'changed' ? { ...found, parts: changedParts(comparison) } : found,
+        found.kind === 'changed' ? { ...found, parts: partsSeen(comparison.parts) } : found,
       ),
     examples: [...comparison.examples],
     notes: [...remarks(end), ...notes],
@@ -87,10 +88,6 @@ function resultOf(conclusion: Conclusion): { result: VerifyResultKind; reason: s
 
 function behindReason({ status, messages }: BacklogReport): string {
   return `${status}, ${messages === null ? 'messages are' : `${messages} messages`} to come`;
-}
-
-function changedParts({ parts }: MirrorComparison): Partial<MirrorComparison['parts']> {
-  return Object.fromEntries(Object.entries(parts).filter(([, count]) => count > 0));
 }
 
 function sideReport({ name, createdText, state }: StreamFacts): SideReport {

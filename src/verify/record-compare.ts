@@ -54,6 +54,13 @@ export function differingParts(
   return parts;
 }
 
+/** Those in which something differs. */
+export function partsSeen(
+  parts: Readonly<Record<MessagePart, number>>,
+): Partial<Record<MessagePart, number>> {
+  return Object.fromEntries(Object.entries(parts).filter(([, count]) => count > 0));
+}
+
 /** Alike but for what a mirror drops. */
 export function sameHeaders(one: Uint8Array, other: Uint8Array): boolean {
   if (Buffer.compare(one, other) === 0) return true;

@@ -1,7 +1,7 @@
 /** From what was read, and read again, to a result and a claim that goes no further. */
 import { countOf, type Ranges } from '../verdict/ranges.js';
 import { grouped, listed } from '../report/text.js';
-import type { MessagePart } from './record-compare.js';
+import { partsSeen } from './record-compare.js';
 import type { ReplicaReader } from './replica-access.js';
 import type { ReplicaComparison } from './replica-comparison.js';
 import type { ReplicatedStream } from './replica-facts.js';
@@ -151,8 +151,4 @@ function claimOf(
     case 'inconclusive':
       return `no difference that stands was seen ${where} among ${names}`;
   }
-}
-
-function partsSeen(parts: Readonly<Record<MessagePart, number>>): ReplicasReport['parts'] {
-  return Object.fromEntries(Object.entries(parts).filter(([, count]) => count > 0));
 }

@@ -5,8 +5,8 @@
 import { LockstepError, toErrorData } from '../base/errors.js';
 import { JetStreamAccess } from '../nats/access.js';
 import { API_ERROR, apiErrorOf, isNotEnabled, type JetStreamApi } from '../nats/api.js';
+import { findStream } from '../nats/find-stream.js';
 import type { Settings } from '../nats/settings.js';
-import { nearest } from '../scenario/words.js';
 import { streamFacts, type StreamFacts } from './stream-facts.js';
 
 export interface Side {
@@ -74,18 +74,8 @@ async function factsOf(api: JetStreamApi, stream: string, deleted: boolean): Pro
 }
 
 /** Errors: usage and what the server said. */
-export async function described(api: JetStreamApi, stream: string): Promise<StreamFacts> {
-  try {
-    return await factsOf(api, stream, false);
-  } catch (error) {
-    if (isNotEnabled(error)) {
-      const text = 'JetStream is not enabled on this server, account or domain';
-      throw new LockstepError('usage', text);
-    }
-    if (apiErrorOf(error) !== API_ERROR.streamNotFound) throw error;
-    const names = await api.streamNames().catch(() => []);
-    throw new LockstepError('usage', `stream ${stream} not found${nearest(stream, names)}`);
-  }
+export function described(api: JetStreamApi, stream: string): Promise<StreamFacts> {
+  return findStream(api, stream, () => factsOf(api, stream, false));
 }
 
 function originName({ name, mirror, hasSources }: StreamFacts, given: string | null): string {

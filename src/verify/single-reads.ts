@@ -3,8 +3,8 @@
  * merge would. Never by direct get: there a mirror answers for its origin. Upstream: stream.go,
  * processDirectGetRequest.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamApi } from '../nats/api.js';
+import { ByteRate } from '../nats/byte-rate.js';
 import { patiently } from '../nats/patience.js';
 import type { SeqRange, StoredMessage } from '../stream/types.js';
 import type { MergeSink } from './merge.js';
@@ -34,16 +34,13 @@ export async function readSingly(
   sink: MergeSink,
   load: SingleLoad,
 ): Promise<'ended' | 'paused'> {
-  const startedMs = performance.now();
+  const rate = new ByteRate(reads.bytesPerSecond);
   const before = load.bytes;
   for (const window of windowsOf(ranges)) {
     if (reads.pause()) return 'paused';
     const pairs = await Promise.all(window.map((seq) => pairAt(reads, seq, load)));
     for (const [at, pair] of pairs.entries()) tell(window[at]!, pair, sink);
-    if (reads.bytesPerSecond === null) continue;
-    const dueMs = (1_000 * (load.bytes - before)) / reads.bytesPerSecond;
-    const aheadMs = dueMs - (performance.now() - startedMs);
-    if (aheadMs > 0) await sleep(aheadMs);
+    await rate.keep(load.bytes - before);
   }
   return 'ended';
 }

@@ -6,8 +6,8 @@ import { stringify } from 'yaml';
 import type { Hasher } from '../base/hasher.js';
 import { describeSwarm } from '../kit/drawn-text.js';
 import { canShrink, shrinkToFile, shrunkText } from '../kit/replay-files.js';
-import { writeScenarioReplay } from '../kit/scenario-replay.js';
-import { counted, printable, quoted } from '../report/text.js';
+import { shrunkScenarioText, writeScenarioReplay } from '../kit/scenario-replay.js';
+import { printable, quoted } from '../report/text.js';
 import type { ReadFile } from '../scenario/parse.js';
 import type { Scenario } from '../scenario/schema.js';
 import type { ScenarioCase } from '../sim/shrink-scenario.js';
@@ -77,9 +77,8 @@ async function scenarioFinding(
     ...{ hasher, readFile, shrink },
     dir: ARTIFACTS_DIR,
   });
-  const { path, eventsPath, from, to, candidates, command } = written;
-  const size = `${counted(from, 'fault')} to ${to} after ${candidates} candidates`;
-  const shrunk = `shrunk from ${size}: ${printable(written.failure.text)}`;
+  const { path, eventsPath, command } = written;
+  const shrunk = `${shrunkScenarioText(written)}: ${printable(written.failure.text)}`;
   const lines = [...(shrink === null ? [] : [shrunk]), ...scriptLines(written.scenario)];
   return { lines, paths: [path, eventsPath], replay: `npx ${command}` };
 }

@@ -1,21 +1,12 @@
 /** `lockstep nats up`: what it says, and that nothing of it stays. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { onServer } from '../nats/stage.js';
+import { isAlive, onServer } from '../nats/stage.js';
 import { lockstep } from './stage.js';
 
 interface Places {
   readonly url: string;
   readonly servers: readonly { readonly url: string; readonly pid: number; readonly dir: string }[];
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 describe('nats up: refused', () => {

@@ -5,16 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findServer } from '../../src/nats/server.js';
-import { Client, onServer, startServer } from './stage.js';
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { Client, isAlive, onServer, startServer } from './stage.js';
 
 it('server: the binary is the one that is named, else the first on the PATH', () => {
   const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));

@@ -145,3 +145,13 @@ export async function openOrigin(stream: string, connection: ConnectionGiven): P
     [Symbol.asyncDispose]: () => origin.close(),
   };
 }
+
+/** Whether a process is there, by its id. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

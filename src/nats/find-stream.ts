@@ -1,0 +1,26 @@
+/** A stream that a user named: what kept it from being described, in words for that user. */
+import { LockstepError } from '../base/errors.js';
+import { nearest } from '../scenario/words.js';
+import { API_ERROR, apiErrorOf, isNotEnabled, type JetStreamApi } from './api.js';
+
+/**
+ * What `describe` answers. Errors: usage, when there is no JetStream or no such stream; else those
+ * of `describe`.
+ */
+export async function findStream<T>(
+  api: JetStreamApi,
+  stream: string,
+  describe: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await describe();
+  } catch (error) {
+    if (isNotEnabled(error)) {
+      const text = 'JetStream is not enabled on this server, account or domain';
+      throw new LockstepError('usage', text);
+    }
+    if (apiErrorOf(error) !== API_ERROR.streamNotFound) throw error;
+    const names = await api.streamNames().catch(() => []);
+    throw new LockstepError('usage', `stream ${stream} not found${nearest(stream, names)}`);
+  }
+}
