@@ -2,6 +2,7 @@
  * One sweep from its first seed to its summary: what was asked for, played over the cores, ended by
  * what comes first (the seeds, a plateau, a time limit, a failure, a signal).
  */
+import type { CorePool } from '../sim/seed-pool.js';
 import type { SweepSubject } from '../sim/seeds.js';
 import { seedsOf, sweep } from '../sim/sweep.js';
 import {
@@ -16,6 +17,8 @@ export interface SweepRequest {
   readonly asked: SweepAsked;
   readonly subject: SweepSubject;
   readonly cores: number;
+  /** Not given: it has them to itself. */
+  readonly shared?: CorePool | undefined;
   readonly shard: Shard | null;
 }
 
@@ -41,7 +44,7 @@ export async function playSweep(
   tally: SweepTally,
   { keepGoing = false, signal }: SweepEnding = {},
 ): Promise<SweepSummary> {
-  const { asked, subject, cores, shard } = request;
+  const { asked, subject, cores, shared, shard } = request;
   const { first, seeds, timeLimitMs, untilPlateau } = asked;
   const abort = new AbortController();
   let ended: SweepEnd = 'seeds';
@@ -56,8 +59,7 @@ export async function playSweep(
   const startedAt = performance.now();
   try {
     await sweep({
-      subject,
-      cores,
+      ...{ subject, cores, shared },
       seeds: seedsOf(first, seeds, shard),
       checkDeterminism: asked.checkDeterminism,
       signal: abort.signal,

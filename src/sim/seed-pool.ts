@@ -17,28 +17,42 @@ const HEAP_MB = 1_024;
 const TASK_LIMIT_MS = 600_000;
 /** The property of a seed whose worker ended. */
 const LOST = 'worker';
+/** Milliseconds: a thread that has no core for so long ends. */
+const IDLE_MS = 2_000;
+
+/** Cores that a pool shares with others: it plays on one that it took, for as long as a task. */
+export interface CorePool {
+  /** Rejects when the signal comes while it waits. */
+  take(signal: AbortSignal): Promise<Disposable>;
+}
 
 export interface SeedPoolOptions {
   readonly subject: SweepSubject;
   /** The compiled worker, where it is not lockstep's own. */
   readonly worker?: URL;
   readonly heapMb?: number;
+  /** Not given: this pool has all its threads' cores to itself. */
+  readonly shared?: CorePool | undefined;
 }
 
 export class SeedPool implements AsyncDisposable {
   readonly threads: number;
   readonly #pool: Piscina<SweepTask, readonly SeedOutcome[]>;
   readonly #subject: SweepSubject;
-  #closed = false;
+  readonly #shared: CorePool | undefined;
+  readonly #closing = new AbortController();
 
   /** Errors: harness, when the worker is not built. */
-  constructor(threads: number, { subject, worker, heapMb = HEAP_MB }: SeedPoolOptions) {
+  constructor(threads: number, { subject, worker, heapMb = HEAP_MB, shared }: SeedPoolOptions) {
     this.threads = threads;
     this.#subject = subject;
+    this.#shared = shared;
     this.#pool = new Piscina({
       filename: (worker ?? workerFile()).href,
-      minThreads: threads,
+      // Of those who share, each has as many threads as it gets cores.
+      minThreads: shared === undefined ? threads : 1,
       maxThreads: threads,
+      idleTimeout: IDLE_MS,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
   }
@@ -54,7 +68,7 @@ export class SeedPool implements AsyncDisposable {
 
   /** What is under way is given up, and fails. */
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     return this.#pool.destroy();
   }
 
@@ -76,11 +90,13 @@ export class SeedPool implements AsyncDisposable {
 
   /** Text: how the worker ended. */
   async #try(seeds: readonly number[], traced: boolean): Promise<readonly SeedOutcome[] | string> {
+    const { signal } = this.#closing;
     try {
+      using _core = await this.#shared?.take(signal);
       const task = { subject: this.#subject, seeds, traced };
       return await this.#pool.run(task, { signal: AbortSignal.timeout(TASK_LIMIT_MS) });
     } catch (error) {
-      if (this.#closed) throw error;
+      if (signal.aborted) throw error;
       return toErrorData(error).message;
     }
   }

@@ -15,6 +15,7 @@ import type { SweepSubject } from '../sim/seeds.js';
 import type { SwarmFocus } from '../sim/swarm-focus.js';
 import { missedGates, SweepTally, type FailedSeed, type SweepSummary } from '../verdict/sweep.js';
 import { ARTIFACTS_DIR, recordRun } from './artifacts.js';
+import { SharedCores } from './cores.js';
 import type { Asked } from './environment.js';
 import { findingOf, type Failing, type Finding } from './finding.js';
 import { replayOf } from './replay.js';
@@ -27,7 +28,7 @@ export interface SweepOptions {
   readonly seeds?: number;
   /** The first one; default the scenario's, or 1. */
   readonly seed?: number;
-  /** Threads; default all cores. */
+  /** Threads that play at once; default all cores, which all sweeps of a run share. */
   readonly cores?: number;
   /** Ends the sweep: inconclusive if it was to play so many seeds. */
   readonly timeLimit?: string;
@@ -73,6 +74,7 @@ export function planSweep(of: SweepScenario, options: SweepOptions, asked: Asked
   const limitMs = asked.timeLimitMs ?? own;
   const beyondQuorum = options.beyondQuorum ?? false;
   const shrinkMs = shrinkLimit(shrink);
+  const cores = coreCount(options.cores) ?? asked.cores;
   const subject: SweepSubject =
     plan === null ? { kind: DRAWN, beyondQuorum, focus } : { kind: 'scenario', plan, conditions };
   return {
@@ -83,8 +85,8 @@ export function planSweep(of: SweepScenario, options: SweepOptions, asked: Asked
         ? { kind: DRAWN, seed, beyondQuorum, focus }
         : { kind: 'scenario', conditions, scenario: { ...(source.raw as Scenario), seed } },
     request: {
-      subject,
-      cores: cores(options.cores) ?? asked.cores,
+      ...{ subject, cores },
+      shared: new SharedCores(Math.max(cores, asked.cores)),
       shard: null,
       asked: {
         version: version(),
@@ -170,7 +172,7 @@ function sourceOf(of: SweepScenario): ReturnType<typeof scenarioSource> {
   throw new LockstepError('usage', 'test.sweep: takes a scenario, the path of one, or drawn');
 }
 
-function cores(count: number | undefined): number | undefined {
+function coreCount(count: number | undefined): number | undefined {
   return count === undefined ? undefined : parseCount('cores', count, { min: 1, max: 256 });
 }
 

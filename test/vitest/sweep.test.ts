@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { scenario } from '../../src/scenario/builder.js';
+import { SharedCores } from '../../src/vitest/cores.js';
 import { askedOf } from '../../src/vitest/environment.js';
 import { test } from '../../src/vitest/index.js';
 import { planSweep, sweepTest, type SweepOptions } from '../../src/vitest/sweep.js';
@@ -63,6 +64,11 @@ describe('vitest: test.sweep', () => {
       'uncovered: 2 seeds, 0 failed',
       expect.stringMatching(/^uncovered: candidate:\*:stepDown/),
     ]);
+  });
+
+  it('shares the cores of the run of vitest', () => {
+    const { shared } = planSweep(SMALL, { cores: 1 }, askedOf({})).request;
+    expect(shared).toBeInstanceOf(SharedCores);
   });
 
   const asked = (options: SweepOptions, environment = {}): unknown => {
