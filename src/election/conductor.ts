@@ -85,8 +85,9 @@ export class Conductor {
   /** The leader as the views show it, or null. */
   leader(nowMs: number): Member | null {
     let best: MemberView | null = null;
-    for (const view of this.#fresh(nowMs)) {
-      if (view.role === 'leader' && (best === null || view.term > best.term)) best = view;
+    for (const member of this.#options.members) {
+      const view = this.#freshOf(member, nowMs);
+      if (view?.role === 'leader' && (best === null || view.term > best.term)) best = view;
     }
     return best === null || this.#disowned(best, nowMs) ? null : best.member;
   }
@@ -118,23 +119,26 @@ export class Conductor {
   #fresh(nowMs: number): MemberView[] {
     const fresh: MemberView[] = [];
     for (const member of this.#options.members) {
-      const timed = this.#views.get(member);
-      if (timed !== undefined && nowMs - timed.atMs <= this.#options.viewMaxAgeMs) {
-        fresh.push(timed.view);
-      }
+      const view = this.#freshOf(member, nowMs);
+      if (view !== null) fresh.push(view);
     }
     return fresh;
   }
 
+  #freshOf(member: Member, nowMs: number): MemberView | null {
+    const timed = this.#views.get(member);
+    if (timed === undefined || nowMs - timed.atMs > this.#options.viewMaxAgeMs) return null;
+    return timed.view;
+  }
+
   /** A claim to lead counts for nothing once a majority knows a higher term or follows another. */
   #disowned(claim: MemberView, nowMs: number): boolean {
-    const against = this.#fresh(nowMs).filter(
-      (view) =>
-        view.term > claim.term ||
-        (view.term === claim.term && view.leader !== null && view.leader !== claim.member) ||
-        (view.term === claim.term && view.leader === null && !view.hears.includes(claim.member)),
-    );
-    return against.length >= this.#majority();
+    let against = 0;
+    for (const member of this.#options.members) {
+      const view = this.#freshOf(member, nowMs);
+      if (view !== null && disowns(view, claim)) against++;
+    }
+    return against >= this.#majority();
   }
 
   #majority(): number {
@@ -177,4 +181,9 @@ export class Conductor {
     });
     return linked.sort((a, b) => b.lastTerm - a.lastTerm || b.lastIndex - a.lastIndex);
   }
+}
+
+function disowns({ term, leader, hears }: MemberView, claim: MemberView): boolean {
+  if (term !== claim.term) return term > claim.term;
+  return leader === null ? !hears.includes(claim.member) : leader !== claim.member;
 }

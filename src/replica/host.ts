@@ -45,6 +45,8 @@ export class ReplicaHost {
   #lateMs = 0;
   #issued = 0;
   #durable = 0;
+  /** Nothing was asked of the replica since it was ready for nothing more. */
+  #isAtRest = false;
   readonly #completions: Completion[] = [];
   /** Messages that wait for a write, oldest first. */
   readonly #held: {
@@ -73,7 +75,7 @@ export class ReplicaHost {
 
   /** One input from outside of a turn: a fault that fires inside the host. */
   input(input: Input): void {
-    this.replica.step(input);
+    this.#step(input);
     this.#flush();
   }
 
@@ -81,7 +83,7 @@ export class ReplicaHost {
   turn(inbox: Inbox): boolean {
     this.#flush();
     for (let order = inbox.order(); order !== undefined; order = inbox.order()) {
-      this.replica.step(order);
+      this.#step(order);
     }
     const peersLeft = this.#drainPeers(inbox);
     this.#flush();
@@ -100,7 +102,7 @@ export class ReplicaHost {
       if (message.type === 'append') {
         for (const entry of message.entries) bytes += entry.bytes.length;
       }
-      this.replica.step({ type: 'peer', message });
+      this.#step({ type: 'peer', message });
     }
     return true;
   }
@@ -111,7 +113,7 @@ export class ReplicaHost {
       const frame = inbox.frame();
       if (frame === undefined) return false;
       if (frame.type === 'deliver') bytes += frame.bytes.length;
-      this.replica.step({ type: 'origin', frame });
+      this.#step({ type: 'origin', frame });
     }
     return true;
   }
@@ -119,8 +121,10 @@ export class ReplicaHost {
   /** Proposes batch by batch; what is armed for a state is looked at before each of them. */
   #advance(): boolean {
     this.#io.beforeAdvance(this.replica);
+    if (!this.replica.serving) return false;
     for (let batch = 0; batch < TURN_BATCHES_MAX; batch++) {
       const more = this.replica.advance();
+      this.#isAtRest = false;
       this.#flush();
       this.#io.beforeAdvance(this.replica);
       if (!more) return false;
@@ -136,16 +140,24 @@ export class ReplicaHost {
     if (late > this.#lateMs) this.#lateMs = late;
     this.#tickedAt += owed * TICK_MS;
     this.replica.tick(inbox.peersWait());
+    this.#isAtRest = false;
+  }
+
+  #step(input: Input): void {
+    this.replica.step(input);
+    this.#isAtRest = false;
   }
 
   /** Carries out what the replica is ready for, until no completion leads to more. */
   #flush(): void {
+    if (this.#isAtRest && this.#completions.length === 0) return;
     for (;;) {
       const isReady = this.replica.hasReady();
       if (isReady) this.#carryOut(this.replica.ready());
       if (this.#completions.length > 0) this.#complete(this.#completions.shift()!);
-      else if (!isReady) return;
+      else if (!isReady) break;
     }
+    this.#isAtRest = true;
   }
 
   #carryOut(ready: Ready): void {
@@ -170,11 +182,11 @@ export class ReplicaHost {
   #complete({ ticket, error }: Completion): void {
     if (error !== null) {
       this.#held.length = 0;
-      this.replica.step({ type: 'persistFailed', ticket, error });
+      this.#step({ type: 'persistFailed', ticket, error });
       return;
     }
     this.#durable = Math.max(this.#durable, ticket);
-    this.replica.step({ type: 'persisted', ticket });
+    this.#step({ type: 'persisted', ticket });
     while (this.#held.length > 0 && this.#held[0]!.ticket <= this.#durable) {
       this.#send(this.#held.shift()!.messages);
     }

@@ -47,7 +47,7 @@ export interface ReplicaOptions {
   readonly allocate: (size: number) => Uint8Array;
 }
 
-/** What others may look at without a status being made. */
+/** What others may look at without a status of the whole being made. */
 export type LogView = Pick<
   CommandLog,
   | 'role'
@@ -59,6 +59,7 @@ export type LogView = Pick<
   | 'durableIndex'
   | 'entry'
   | 'appendedOn'
+  | 'status'
 >;
 
 export class Replica {

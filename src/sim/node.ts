@@ -332,10 +332,10 @@ export class SimNode implements Watched {
       this.wake();
     };
     const outside =
-      <T extends unknown[]>(act: (...args: T) => void) =>
-      (...args: T): void => {
+      <T>(act: (what: T) => void) =>
+      (what: T): void => {
         this.#isOutside = true;
-        act(...args);
+        act(what);
         this.#isOutside = false;
       };
     return {

@@ -39,6 +39,9 @@ export class SimOrigin {
   #bursts = true;
   #published = 0;
   #dueUs: number | null = null;
+  readonly #pumpOf = (dueUs: number): void => {
+    if (this.#dueUs === dueUs) this.#pump();
+  };
   #saidFirst = false;
   #saidHandedOut = false;
 
@@ -141,9 +144,7 @@ export class SimOrigin {
   #pumpAt(dueUs: number): void {
     const atUs = Math.max(dueUs, this.#agenda.nowUs + LATER_US);
     this.#dueUs = atUs;
-    this.#agenda.at(atUs, () => {
-      if (this.#dueUs === atUs) this.#pump();
-    });
+    this.#agenda.at(atUs, this.#pumpOf, atUs);
   }
 
   #tell(): void {

@@ -80,6 +80,12 @@ export class SimWorld {
   readonly #conductor: Conductor | null;
   readonly #ties: ReadonlyMap<Slot, Ties>;
   readonly #seen: ReadonlyMap<Slot, Seen>;
+  readonly #conduct = (conductor: Conductor): void => {
+    for (const order of conductor.tick(this.agenda.nowMs)) {
+      this.tiesOf(this.#nodeOf(order.to)).orders.send(order, this.agenda.nowUs);
+    }
+    this.#conductLater(conductor);
+  };
 
   constructor(options: WorldOptions) {
     const { plan, conditions, hasher, onEvent, armed, reported, fates = [], taps = {} } = options;
@@ -260,12 +266,7 @@ export class SimWorld {
   }
 
   #conductLater(conductor: Conductor): void {
-    this.agenda.after(CONDUCT_EVERY_US, () => {
-      for (const order of conductor.tick(this.agenda.nowMs)) {
-        this.tiesOf(this.#nodeOf(order.to)).orders.send(order, this.agenda.nowUs);
-      }
-      this.#conductLater(conductor);
-    });
+    this.agenda.at(this.agenda.nowUs + CONDUCT_EVERY_US, this.#conduct, conductor);
   }
 
   #order(node: SimNode, order: ConductorOrder): void {
@@ -299,7 +300,7 @@ export class SimWorld {
     const isDue = nowUs < seen.watchUntilUs || nowUs - seen.viewedUs >= VIEW_EVERY_US;
     if (this.#conductor === null || !(changes(seen, replica) || isDue)) return;
     seen.viewedUs = nowUs;
-    const { member, role, term, leader, lastIndex, lastTerm, hears } = replica.status().raft;
+    const { member, role, term, leader, lastIndex, lastTerm, hears } = replica.log.status();
     const view = { member, role, term, leader, lastIndex, lastTerm, hears };
     this.tiesOf(node).views.send(view, nowUs);
   }

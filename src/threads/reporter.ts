@@ -90,7 +90,7 @@ export class Reporter {
   }
 
   viewOf(replica: Replica): MemberView {
-    const { role, term, leader, lastIndex, lastTerm, hears } = replica.status().raft;
+    const { role, term, leader, lastIndex, lastTerm, hears } = replica.log.status();
     return {
       member: this.#member,
       role,

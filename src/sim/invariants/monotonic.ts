@@ -15,29 +15,41 @@ export interface Standing {
   readonly lastIndex: number;
 }
 
+/** Of the turn before. It is written over: every turn of every member comes here. */
+type Kept = { -readonly [Field in Exclude<keyof Standing, 'lastIndex'>]: Standing[Field] };
+
 export class Monotonic {
   static readonly property = 'monotonic';
-  readonly #last = new Map<Slot, Standing>();
+  readonly #last = new Map<Slot, Kept>();
 
   stands(slot: Slot, now: Standing): Finding {
-    const before = this.#last.get(slot);
-    this.#last.set(slot, now);
     if (now.applied > now.commit) return `${slot} applied ${now.applied} beyond ${now.commit}`;
     if (now.commit > now.lastIndex) return `${slot} committed ${now.commit} of ${now.lastIndex}`;
-    return before === undefined ? null : wentBack(slot, before, now);
+    const before = this.#last.get(slot);
+    if (before === undefined) {
+      const { life, term, vote, commit, applied } = now;
+      this.#last.set(slot, { life, term, vote, commit, applied });
+      return null;
+    }
+    const back = wentBack(slot, before, now);
+    before.life = now.life;
+    before.term = now.term;
+    before.vote = now.vote;
+    before.commit = now.commit;
+    before.applied = now.applied;
+    return back;
   }
 
   /** The member restarted from its journal: what it never promised to anybody may be gone. */
   restarted(slot: Slot, durable: { readonly term: number; readonly vote: Member | null }): void {
     const before = this.#last.get(slot);
     if (before === undefined) return;
-    const { life, commit, applied, lastIndex } = before;
-    const { term, vote } = durable;
-    this.#last.set(slot, { life, term, vote, commit, applied, lastIndex });
+    before.term = durable.term;
+    before.vote = durable.vote;
   }
 }
 
-function wentBack(slot: Slot, before: Standing, now: Standing): Finding {
+function wentBack(slot: Slot, before: Kept, now: Standing): Finding {
   if (now.term < before.term) return `${slot} went from term ${before.term} to ${now.term}`;
   const revoted = now.term === before.term && before.vote !== null && now.vote !== before.vote;
   if (revoted) return `${slot} voted for ${before.vote} and ${now.vote} in term ${now.term}`;
