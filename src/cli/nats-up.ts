@@ -1,11 +1,17 @@
 /** `lockstep nats up`: a throw-away cluster of nats-servers for whatever wants to try one. */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { LockstepError, usageError } from '../base/errors.js';
+import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { parsePositiveDuration } from '../base/units.js';
 import { CLUSTER_SIZES, NatsCluster, type ClusterSize } from '../nats/cluster.js';
-import { findServer } from '../nats/server.js';
+import { isNameable } from '../nats/server-config.js';
+import { findServer, type NatsServer } from '../nats/server.js';
+import { listed, printable } from '../report/text.js';
 import { readInput } from '../scenario/input-file.js';
 import { plain } from '../scenario/words.js';
+import { EXIT } from '../verdict/types.js';
+import { Signals } from './signals.js';
 
 interface UpFlags {
   readonly servers: string;
@@ -18,11 +24,10 @@ interface UpRequest {
   readonly servers: ClusterSize;
   /** Null: until a signal comes. */
   readonly forMs: number | null;
-  readonly config: string;
+  readonly configFile: string | undefined;
   readonly binary: string;
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const HOW_TO_GET_ONE =
   'go install github.com/nats-io/nats-server/v2@latest, or the nats-server package of your system';
 
@@ -41,48 +46,61 @@ export function addNatsCommand(program: Command): void {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(async (flags: UpFlags) => {
-      await up(requestOf(flags), flags.json === true);
+      process.exitCode = await up(requestOf(flags), flags.json === true);
     });
 }
 
-async function up(request: UpRequest, asJson: boolean): Promise<void> {
-  using signalled = new Signalled();
-  await using cluster = await NatsCluster.start(request);
-  if (signalled.isSo) return;
-  process.stdout.write(
-    asJson ? `${JSON.stringify(placesOf(cluster))}\n` : textOf(cluster, request),
-  );
-  await signalled.within(request.forMs);
+/** Returns the exit code: that of the signal, if one came before the servers stood. */
+async function up(request: UpRequest, asJson: boolean): Promise<number> {
+  using signals = new Signals();
+  try {
+    await using cluster = await NatsCluster.start({ ...request, signal: signals.asked });
+    process.stdout.write(
+      asJson ? `${JSON.stringify(placesOf(cluster))}\n` : textOf(cluster, request),
+    );
+    return await stand(cluster, request.forMs, signals.asked);
+  } catch (error) {
+    if (toErrorData(error).code === 'interrupted') return signals.exitCode;
+    throw error;
+  }
 }
 
-/** Whether a signal asked us to end; one that comes while servers start is not missed. */
-class Signalled implements Disposable {
-  isSo = false;
-  #wake: () => void = () => undefined;
-  readonly #note = (): void => {
-    this.isSo = true;
-    this.#wake();
-  };
-
-  constructor() {
-    for (const signal of SIGNALS) process.on(signal, this.#note);
+/**
+ * Until a signal or the time is over, 0; or until no server is left, which is not what was asked
+ * for. One that ends by itself is told at once; the others go on.
+ */
+async function stand(
+  { servers }: NatsCluster,
+  forMs: number | null,
+  asked: AbortSignal,
+): Promise<number> {
+  const deaths = servers.map(async (server) => {
+    await server.untilDied;
+    tellDeath(server, servers);
+  });
+  const over = new AbortController();
+  const lost = Promise.all(deaths).then(() => EXIT.harness);
+  const ended = passes(forMs, AbortSignal.any([asked, over.signal])).then(() => 0);
+  try {
+    return await Promise.race([lost, ended]);
+  } finally {
+    over.abort();
   }
+}
 
-  /** Resolves at the signal, or once the time is over. */
-  async within(ms: number | null): Promise<void> {
-    if (this.isSo) return;
-    await new Promise<void>((resolve) => {
-      const timer = ms === null ? null : setTimeout(resolve, ms);
-      this.#wake = () => {
-        if (timer !== null) clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
+/** @param ms  null: only the signal ends it */
+async function passes(ms: number | null, signal: AbortSignal): Promise<void> {
+  if (ms !== null) await sleep(ms, undefined, { signal }).catch(() => undefined);
+  else if (!signal.aborted) await once(signal, 'abort');
+}
 
-  [Symbol.dispose](): void {
-    for (const signal of SIGNALS) process.off(signal, this.#note);
-  }
+function tellDeath(server: NatsServer, servers: readonly NatsServer[]): void {
+  const left = servers.filter(({ died }) => died === null).map(({ name }) => name);
+  const rest =
+    left.length === 0
+      ? 'no server is left'
+      : `${listed(left)} ${left.length === 1 ? 'goes' : 'go'} on`;
+  process.stderr.write(`lockstep: ${printable(`${server.name} ${server.died ?? ''}; ${rest}`)}\n`);
 }
 
 /** Errors: usage. */
@@ -90,9 +108,9 @@ function requestOf(flags: UpFlags): UpRequest {
   const servers = CLUSTER_SIZES.find((size) => String(size) === flags.servers);
   if (servers === undefined) throw usageError('--servers', flags.servers, '1, 3 or 5');
   const forMs = flags.for === undefined ? null : parsePositiveDuration('--for', flags.for);
-  const config = flags.config === undefined ? '' : contentOf(flags.config);
+  if (flags.config !== undefined) checkConfig(flags.config);
   const binary = findServer(process.env);
-  if (binary !== null) return { servers, forMs, config, binary };
+  if (binary !== null) return { servers, forMs, configFile: flags.config, binary };
   throw new LockstepError('usage', `${noServer(process.env)}; one comes with ${HOW_TO_GET_ONE}`);
 }
 
@@ -104,12 +122,16 @@ function noServer(env: NodeJS.ProcessEnv): string {
   return `LOCKSTEP_NATS_SERVER: ${plain(named)} is no program that can be run`;
 }
 
-function contentOf(path: string): string {
+/** Every server reads it by itself. Errors: usage. */
+function checkConfig(path: string): void {
   try {
-    return readInput(path);
+    readInput(path);
   } catch {
     throw new LockstepError('usage', `--config: ${plain(path)} cannot be read`);
   }
+  if (isNameable(path)) return;
+  const text = `--config: ${plain(path)}: a nats-server reads no file with such a name`;
+  throw new LockstepError('usage', text);
 }
 
 function placesOf({ version, urls, servers }: NatsCluster): object {

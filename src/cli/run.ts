@@ -19,6 +19,7 @@ import { ProgressLine } from './progress.js';
 import { replayCommand } from './replay-command.js';
 import { driversOf, type DriverFlags } from './run-drivers.js';
 import { RunFiles } from './run-files.js';
+import { Signals } from './signals.js';
 
 export interface RunFlags extends DriverFlags {
   readonly origin?: string;
@@ -76,23 +77,13 @@ async function run(scenario: string | undefined, flags: RunFlags): Promise<numbe
   const drivers = driversOf(flags);
   // Whatever one of them refuses is known before any of them plays.
   for (const driver of drivers) driver.check?.(plan);
-  const abort = new AbortController();
-  const interrupt = (): void => {
-    abort.abort();
-  };
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  using signals = new Signals();
   const results: PlayResult[] = [];
-  try {
-    for (const driver of drivers) {
-      if (results.length > 0 && abort.signal.aborted) break;
-      const replay = replayCommand(scenario, { ...flags, on: driver.name }, plan.seed);
-      const dir = drivers.length === 1 ? flags.outDir : eachDir(flags.outDir, driver);
-      results.push(await playOn(plan, { driver, replay, dir, signal: abort.signal }));
-    }
-  } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+  for (const driver of drivers) {
+    if (results.length > 0 && signals.asked.aborted) break;
+    const replay = replayCommand(scenario, { ...flags, on: driver.name }, plan.seed);
+    const dir = drivers.length === 1 ? flags.outDir : eachDir(flags.outDir, driver);
+    results.push(await playOn(plan, { driver, replay, dir, signal: signals.asked }));
   }
   if (drivers.length === 1) print(plan, flags, results[0]!);
   else printPartings(plan, flags, results, drivers.slice(results.length));

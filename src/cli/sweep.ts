@@ -9,6 +9,7 @@ import { describeSwarm } from '../kit/drawn-text.js';
 import { withReplays } from '../kit/replay-files.js';
 import { playSweep } from '../kit/sweep.js';
 import { collect } from './run.js';
+import { Signals } from './signals.js';
 import { SweepFiles } from './sweep-files.js';
 import { SweepProgress } from './sweep-progress.js';
 import { replaySeed, sweepRequest, type SweepCommand, type SweepFlags } from './sweep-request.js';
@@ -95,16 +96,8 @@ async function scaled(
 
 async function once(request: SweepCommand, keepGoing: boolean): Promise<SweepSummary> {
   const { asked, shard } = request;
-  const abort = new AbortController();
-  const interrupt = (): void => abort.abort();
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  using signals = new Signals();
   const tally = new SweepTally((seed) => replaySeed(asked, seed));
   using _ = new SweepProgress(process.stderr, tally, asked.seeds, shard?.of ?? 1);
-  try {
-    return await playSweep(request, tally, { keepGoing, signal: abort.signal });
-  } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
-  }
+  return await playSweep(request, tally, { keepGoing, signal: signals.asked });
 }

@@ -22,6 +22,7 @@ import { exitOf, type Depth, type VerifyReport } from '../verify/result.js';
 import { parseToken, type ResumeToken } from '../verify/resume.js';
 import { dryRunReplicas, verifyReplicas } from '../verify/verify-replicas.js';
 import { verifyMirror, type VerifyRequest, type VerifyTools } from '../verify/verify.js';
+import { Signals } from './signals.js';
 import { TOLD } from './told.js';
 import { addConnectionFlags, connectionOf, type ConnectionFlags } from './connection-flags.js';
 import { VerifyProgressLine } from './verify-progress.js';
@@ -106,24 +107,13 @@ async function runVerify(stream: string, flags: VerifyFlags): Promise<number> {
   }
   const hasher = await loadHasher();
   const everyMs = flags.watch === undefined ? null : parsePositiveDuration('--watch', flags.watch);
-  const abort = new AbortController();
-  const interrupt = (): void => {
-    // The second one ends the process, as if nobody listened.
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
-    abort.abort();
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
-  try {
-    let code = await once(request, flags, hasher, abort.signal);
-    while (everyMs !== null && (await passes(everyMs, abort.signal))) {
-      code = await once({ ...request, resume: null }, flags, hasher, abort.signal);
-    }
-    return code;
-  } finally {
-    interrupt();
+  using signals = new Signals();
+  const { asked } = signals;
+  let code = await once(request, flags, hasher, asked);
+  while (everyMs !== null && (await passes(everyMs, asked))) {
+    code = await once({ ...request, resume: null }, flags, hasher, asked);
   }
+  return code;
 }
 
 async function once(

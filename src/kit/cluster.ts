@@ -78,7 +78,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     members.add(event);
     record.add(event);
   };
-  const running = await driver.start(plan, listen, true);
+  const running = await driver.start(plan, listen, { takesMore: true });
   const run = new Run(plan, running, record, []);
   if (await run.elect()) {
     return new Cluster({ plan, driver: on, running, run, record, members, events, hasher, replay });

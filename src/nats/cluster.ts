@@ -5,9 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { LockstepError } from '../base/errors.js';
+import { LockstepError, toErrorData } from '../base/errors.js';
 import { RouteProxy } from './route-proxy.js';
-import { NatsServer, versionOf, type Membership } from './server.js';
+import type { Membership } from './server-config.js';
+import { NatsServer, refuseIfEnded, versionOf } from './server.js';
 
 export const CLUSTER_SIZES = [1, 3, 5] as const;
 export type ClusterSize = (typeof CLUSTER_SIZES)[number];
@@ -21,8 +22,12 @@ export interface ClusterOptions {
    * Lines of every server's configuration file: accounts, users, TLS; or those of each by its name.
    */
   readonly config?: string | ((name: string) => string);
+  /** Path of a file of the user's that every server includes. */
+  readonly configFile?: string | undefined;
   /** Default 60 s. */
   readonly readyWithinMs?: number;
+  /** Ends the start: interrupted, and nothing is left of it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Cut {
@@ -59,10 +64,12 @@ export class NatsCluster implements AsyncDisposable {
   /**
    * Resolves when JetStream is ready on every server.
    *
-   * Errors: harness, with what was last seen; the folders of the servers stay then.
+   * Errors: harness, with what was last seen; the folders of the servers stay then. usage, when
+   * they refuse the user's file; interrupted.
    */
   static async start(options: ClusterOptions): Promise<NatsCluster> {
-    const version = await versionOf(options.binary);
+    const { signal } = options;
+    const version = await versionOf(options.binary, signal);
     const names = Array.from({ length: options.servers }, (_, at) => `n${at + 1}`);
     const running = new Map<string, NatsServer>();
     const proxies = await openProxies(names, (name) => running.get(name)?.routePort ?? null);
@@ -79,9 +86,9 @@ export class NatsCluster implements AsyncDisposable {
     const whole = new NatsCluster(servers, version, proxies, readyWithinMs);
     try {
       for (const each of started) if (each.status === 'rejected') throw each.reason;
-      await whole.ready();
+      await whole.ready(signal);
     } catch (error) {
-      whole.keep();
+      if (toErrorData(error).code === 'harness') whole.keep();
       await whole[Symbol.asyncDispose]();
       throw error;
     }
@@ -104,12 +111,18 @@ export class NatsCluster implements AsyncDisposable {
    * Waits until the servers that are up agree on JetStream's meta leader and it finds every one of
    * them current.
    *
-   * Errors: harness, with what each of them last said.
+   * Errors: harness, with what each of them last said, or why one ended; interrupted.
    */
-  async ready(): Promise<void> {
+  async ready(signal?: AbortSignal): Promise<void> {
     const lastLook = performance.now() + this.#readyWithinMs;
     for (;;) {
-      const views = await Promise.all(this.servers.filter(({ isUp }) => isUp).map(viewOf));
+      const up = this.servers.filter(({ isUp }) => isUp);
+      const views = await Promise.all(up.map((server) => viewOf(server, signal)));
+      refuseIfEnded(signal);
+      const dead = this.servers.find(({ died }) => died !== null);
+      if (dead !== undefined) {
+        throw new LockstepError('harness', `nats-server ${dead.name} ${dead.died ?? ''}`);
+      }
       if (isReady(views, this.servers.length)) return;
       if (performance.now() > lastLook) throw notReady(views, this.version, this.#readyWithinMs);
       await setTimeout(LOOK_EVERY_MS);
@@ -174,12 +187,13 @@ function routesOf(
 
 /** A server that has nobody to reach is no member of anything. */
 function startMember(
-  { binary, config = '' }: ClusterOptions,
+  { binary, config = '', configFile, signal }: ClusterOptions,
   membership: Membership,
 ): Promise<NatsServer> {
   const isAlone = membership.routes.length === 0;
   const lines = typeof config === 'string' ? config : config(membership.name);
-  return NatsServer.start({ binary, config: lines, ...(isAlone ? {} : { membership }) });
+  const given = { binary, config: lines, configFile, signal };
+  return NatsServer.start({ ...given, ...(isAlone ? {} : { membership }) });
 }
 
 /** What a server's monitor says of JetStream. */
@@ -199,8 +213,8 @@ interface View {
   readonly jsz: Jsz | null;
 }
 
-async function viewOf(server: NatsServer): Promise<View> {
-  return { name: server.name, jsz: await server.monitor<Jsz>('jsz').catch(() => null) };
+async function viewOf(server: NatsServer, signal: AbortSignal | undefined): Promise<View> {
+  return { name: server.name, jsz: await server.monitor<Jsz>('jsz', signal).catch(() => null) };
 }
 
 function isReady(views: readonly View[], size: number): boolean {

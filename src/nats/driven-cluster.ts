@@ -3,6 +3,7 @@
  * by themselves, looks at every member, and in the end a reader for each copy. Nothing of the
  * mirror's own work is seen from outside but what it leads to.
  */
+import { once } from 'node:events';
 import type { NatsConnection } from 'nats';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
@@ -21,6 +22,7 @@ import { budgetOf } from './budgets.js';
 import { openConnection } from './connection.js';
 import { DrivenOrigin } from './driven-origin.js';
 import { Observer } from './observer.js';
+import { refuseIfEnded } from './server.js';
 import { ServerInjector } from './server-injector.js';
 import type { Site } from './site.js';
 import { StreamCopy } from './stream-copy.js';
@@ -36,6 +38,8 @@ export interface DrivenClusterOptions {
   readonly site: Site;
   readonly hasher: Hasher;
   readonly onEvent: (event: ClusterEvent) => void;
+  /** Ends the start: interrupted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Connections {
@@ -90,19 +94,25 @@ export class DrivenCluster implements RunningCluster {
   /**
    * Makes both streams and waits until the mirror reads. The site is closed with the cluster.
    *
-   * Errors: usage; harness, when servers of ours did not come so far.
+   * Errors: usage; harness, when servers of ours did not come so far; interrupted.
    */
   static async start(options: DrivenClusterOptions): Promise<DrivenCluster> {
     const { site } = options;
     let connections: Connections | null = null;
+    let cluster: DrivenCluster | null = null;
     try {
       connections = await connect(site);
-      const cluster = new DrivenCluster(options, connections);
-      await cluster.#start();
+      cluster = new DrivenCluster(options, connections);
+      const { signal } = options;
+      const starting = cluster.#start(signal);
+      // Servers of ours end, and with them whatever is asked of them. On somebody's every request
+      // is waited for: what it made has to be deleted.
+      await (site.servers === null ? starting : orInterrupted(starting, signal));
       return cluster;
     } catch (error) {
       const { code, message } = toErrorData(error);
-      if (code !== 'usage') site.keep();
+      if (code !== 'usage' && code !== 'interrupted') site.keep();
+      if (cluster !== null) await cluster.#stopLooking();
       await close(site, connections);
       // What a cluster of somebody's refuses is no fault of ours: no JetStream, no room, no right.
       if (site.servers === null && code === 'originRefused') {
@@ -200,12 +210,12 @@ export class DrivenCluster implements RunningCluster {
     await close(this.#site, this.#connections);
   }
 
-  async #start(): Promise<void> {
+  async #start(signal: AbortSignal | undefined): Promise<void> {
     const { names, placing, remarks } = this.#site;
     for (const text of remarks) this.#onEvent({ kind: 'note', atMs: this.now(), text });
-    await this.#make(names.origin, () => this.#origin.create());
+    await this.#make(names.origin, signal, () => this.#origin.create());
     const { filter } = this.#origin;
-    await this.#make(names.mirror, () =>
+    await this.#make(names.mirror, signal, () =>
       this.#admin.createStream({
         name: names.mirror,
         storage: 'file',
@@ -219,15 +229,20 @@ export class DrivenCluster implements RunningCluster {
     this.#watch(() => this.#lookForDead());
     const until = this.now() + READY_WITHIN_MS;
     while (this.leader() === null || this.#isUnopened) {
+      refuseIfEnded(signal);
       if (this.now() > until) throw this.#notReady();
       await this.pause(LOOK_EVERY_MS);
     }
   }
 
   /** One whose making was not answered may be there: it is deleted like the others. */
-  async #make(name: string, make: () => Promise<void>): Promise<void> {
+  async #make(
+    name: string,
+    signal: AbortSignal | undefined,
+    make: () => Promise<void>,
+  ): Promise<void> {
     try {
-      await this.#placed(make);
+      await this.#placed(signal, make);
     } catch (error) {
       if (toErrorData(error).code === 'timeout') this.#site.made(name);
       throw error;
@@ -239,9 +254,10 @@ export class DrivenCluster implements RunningCluster {
    * Servers of ours know each other a little later than JetStream is ready: until then there is no
    * place or no answer. Asked for twice, the same stream is made once.
    */
-  async #placed(make: () => Promise<void>): Promise<void> {
+  async #placed(signal: AbortSignal | undefined, make: () => Promise<void>): Promise<void> {
     const until = this.now() + PLACED_WITHIN_MS;
     for (;;) {
+      refuseIfEnded(signal);
       try {
         await make();
         return;
@@ -299,6 +315,20 @@ export class DrivenCluster implements RunningCluster {
     this.#isLooking = false;
     this.#pauses.wake();
     await Promise.all(this.#looking);
+  }
+}
+
+/** Errors: interrupted, at once; what still goes on then has nobody to tell. */
+async function orInterrupted(work: Promise<void>, signal?: AbortSignal): Promise<void> {
+  if (signal === undefined) return work;
+  const settled = new AbortController();
+  const asked = once(signal, 'abort', { signal: settled.signal }).then(() => undefined);
+  try {
+    await Promise.race([work, asked]);
+    refuseIfEnded(signal);
+  } finally {
+    settled.abort();
+    for (const each of [work, asked]) each.catch(() => undefined);
   }
 }
 

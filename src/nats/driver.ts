@@ -32,11 +32,11 @@ export const natsDriver: Driver = {
     const lack = lacksServer(process.env);
     if (lack !== null) throw new LockstepError('usage', lack);
   },
-  start: async (plan, onEvent) => {
+  start: async (plan, onEvent, { signal } = {}) => {
     natsDriver.check?.(plan);
     const hasher = await loadHasher();
-    const site = await OwnSite.start(findServer(process.env)!, plan.replicas);
-    return DrivenCluster.start({ plan, site, hasher, onEvent });
+    const site = await OwnSite.start(findServer(process.env)!, plan.replicas, signal);
+    return DrivenCluster.start({ plan, site, hasher, onEvent, signal });
   },
 };
 
@@ -47,11 +47,11 @@ export function natsDriverOn(their: TheirCluster): Driver {
     cannot: (action, plan) => cannotOnServers(action, plan, 'theirs'),
     cannotSee: unseenOnServers,
     check: checkPlan,
-    start: async (plan, onEvent) => {
+    start: async (plan, onEvent, { signal } = {}) => {
       checkPlan(plan);
       const hasher = await loadHasher();
       const site = await TheirSite.open(their, plan);
-      return DrivenCluster.start({ plan, site, hasher, onEvent });
+      return DrivenCluster.start({ plan, site, hasher, onEvent, signal });
     },
   };
 }

@@ -49,12 +49,12 @@ export class OwnSite implements Site {
     );
   }
 
-  /** Errors: harness. @param replicas  of the mirror */
-  static async start(binary: string, replicas: number): Promise<OwnSite> {
+  /** Errors: harness, interrupted. @param replicas  of the mirror */
+  static async start(binary: string, replicas: number, signal?: AbortSignal): Promise<OwnSite> {
     const password = randomUUID();
     const originServer = `n${replicas + 1}`;
     const servers = await NatsCluster.start({
-      binary,
+      ...{ binary, signal },
       servers: replicas + 1,
       config: (name) => configOf(name === originServer ? 'origin' : 'mirror', password),
     });

@@ -14,8 +14,10 @@ const WATCH = 'read -r _; kill -KILL "$1"';
 export class OwnedProcess {
   readonly #process: ChildProcess;
   readonly #watcher: ChildProcess | null;
-  readonly #ended: Promise<void>;
+  /** Resolves when it runs no more. */
+  readonly gone: Promise<void>;
   #reason: string | null = null;
+  #code: number | null = null;
   #frozen = false;
 
   /** @param log  file that what it says is added to, to the words of a crash */
@@ -26,7 +28,7 @@ export class OwnedProcess {
     closeSync(said);
     const { pid } = this.#process;
     this.#watcher = pid === undefined ? null : watch(pid);
-    this.#ended = new Promise((resolve) => {
+    this.gone = new Promise((resolve) => {
       const end = (reason: string): void => {
         this.#reason ??= reason;
         // After the process: its id stays its own until then.
@@ -37,6 +39,7 @@ export class OwnedProcess {
         end(error.message);
       });
       this.#process.once('exit', (code, signal) => {
+        this.#code = code;
         end(`ended with ${signal ?? `code ${code ?? 0}`}`);
       });
     });
@@ -50,6 +53,11 @@ export class OwnedProcess {
   /** Why it runs no more; null: it does. */
   get ended(): string | null {
     return this.#reason;
+  }
+
+  /** It ended by itself, with a code that says that it would not. */
+  get refused(): boolean {
+    return this.#code !== null && this.#code !== 0;
   }
 
   get isFrozen(): boolean {
@@ -81,7 +89,7 @@ export class OwnedProcess {
       () => this.signal('SIGKILL'),
       () => undefined,
     );
-    await this.#ended;
+    await this.gone;
     gone.abort();
     await forced;
   }

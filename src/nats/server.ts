@@ -3,8 +3,7 @@
  * member of a cluster. What it logged is kept if it failed.
  */
 import { execFile } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -12,32 +11,21 @@ import { LockstepError } from '../base/errors.js';
 import { plain } from '../scenario/words.js';
 import type { Environment } from './contexts.js';
 import { OwnedProcess } from './owned-process.js';
+import { includeLine, ourLines, refusalIn, type Membership, type Ports } from './server-config.js';
+import { keepFolder, makeFolder } from './server-folder.js';
 
 export interface ServerOptions {
   /** Path of nats-server. */
   readonly binary: string;
   /** Lines of a configuration file: accounts, users, TLS. */
   readonly config?: string;
+  /** Path of one of the user's; what a server has against it is an error of usage. */
+  readonly configFile?: string | undefined;
   /** Default true. */
   readonly jetStream?: boolean;
   readonly membership?: Membership;
-}
-
-/** A server's place in a cluster. */
-export interface Membership {
-  readonly cluster: string;
-  /** Of the server, in the cluster. */
-  readonly name: string;
-  /** Where the other servers are reached. */
-  readonly routes: readonly string[];
-}
-
-/** Ports that a server chose at its first start; the client's and the monitor's stay the same. */
-interface Ports {
-  readonly client: number;
-  readonly monitor: number;
-  /** Of routes; null: the server is alone, or not there. */
-  readonly route: number | null;
+  /** Ends the start of it: interrupted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const START_WITHIN_MS = 20_000;
@@ -45,12 +33,8 @@ const RELOAD_WITHIN_MS = 10_000;
 const ANSWER_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 5;
 const LOG_SHOWN = 400;
-/**
- * Told to other servers as the place of a route. Nothing listens there: a server that learned of
- * another from a third one would else make a route that goes round what we put in between.
- */
-const NOWHERE = '127.0.0.1:1';
-
+/** Before many lines of who called whom. */
+const CRASH = /^(panic|fatal error): /;
 /** The binary named by LOCKSTEP_NATS_SERVER, else the one on the PATH; null: there is none. */
 export function findServer(env: Environment): string | null {
   const named = env['LOCKSTEP_NATS_SERVER'];
@@ -59,15 +43,22 @@ export function findServer(env: Environment): string | null {
   return folders.map((folder) => join(folder, 'nats-server')).find(isExecutable) ?? null;
 }
 
-/** `2.15.2`. Errors: usage, if the binary says no version. */
-export async function versionOf(binary: string): Promise<string> {
-  const said = await promisify(execFile)(binary, ['--version'])
+/** `2.15.2`. Errors: usage, if the binary says no version; interrupted. */
+export async function versionOf(binary: string, signal?: AbortSignal): Promise<string> {
+  const said = await promisify(execFile)(binary, ['--version'], { signal })
     .then(({ stdout }) => stdout.trim())
     .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+  refuseIfEnded(signal);
   const version = /^nats-server: v(\d+\.\d+\.\d+\S*)$/.exec(said)?.[1];
   if (version !== undefined) return version;
   const text = `${plain(binary)} is no nats-server: --version says "${plain(said)}"`;
   throw new LockstepError('usage', text);
+}
+
+/** Errors: interrupted, once the signal came. */
+export function refuseIfEnded(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new LockstepError('interrupted', 'a signal came while servers were started');
 }
 
 export class NatsServer implements AsyncDisposable {
@@ -81,18 +72,26 @@ export class NatsServer implements AsyncDisposable {
   #config: string;
   #ours: readonly string[] = [];
   #isKept = false;
+  #tellDied: () => void = () => undefined;
+  /** Resolves when its process ends without a word of ours. */
+  readonly untilDied = new Promise<void>((resolve) => (this.#tellDied = resolve));
 
   private constructor(options: ServerOptions) {
     this.#options = options;
     this.name = options.membership?.name ?? 'n1';
-    this.dir = mkdtempSync(join(tmpdir(), 'lockstep-nats-'));
-    this.#config = options.config ?? '';
+    this.dir = makeFolder();
+    const { config = '', configFile } = options;
+    this.#config = configFile === undefined ? config : includeLine(this.dir, configFile);
   }
 
-  /** Resolves once it takes connections. Errors: harness, with the end of its log. */
+  /**
+   * Resolves once it takes connections.
+   *
+   * Errors: harness, with the end of its log; usage, when it refuses the user's file; interrupted.
+   */
   static async start(options: ServerOptions): Promise<NatsServer> {
     const server = new NatsServer(options);
-    await server.#start();
+    await server.#start(options.signal);
     return server;
   }
 
@@ -131,17 +130,22 @@ export class NatsServer implements AsyncDisposable {
   /** Why its process ended without a word of ours, and what it logged; null: it did not. */
   get died(): string | null {
     const reason = this.#process?.ended ?? null;
-    return reason === null ? null : `${reason}; ${this.#logFile}: ${this.log}`;
+    return reason === null ? null : `${reason}; ${this.logFile}: ${lastWordsIn(this.#log)}`;
   }
 
   /** The end of what it logged, in one line. */
   get log(): string {
-    return endOf(this.#logFile);
+    return endOf(this.#log);
   }
 
-  /** Its folder stays when it is stopped. */
+  get logFile(): string {
+    return join(this.dir, 'server.log');
+  }
+
+  /** Its folder stays when it is stopped, and whatever becomes of us. */
   keep(): void {
     this.#isKept = true;
+    keepFolder(this.dir);
   }
 
   /** As a machine that loses power, its disk spared. Resolves when the process is gone. */
@@ -192,12 +196,15 @@ export class NatsServer implements AsyncDisposable {
   /**
    * A page of its monitor, such as `jsz?streams=true`: its own view, whatever others say.
    *
+   * @param signal  ends the wait for it
    * Errors: timeout, when it does not answer.
    */
-  async monitor<T>(page: string): Promise<T> {
+  async monitor<T>(page: string, signal?: AbortSignal): Promise<T> {
     try {
-      const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-      const answer = await fetch(`${this.monitorUrl}/${page}`, { signal });
+      const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
+      const answer = await fetch(`${this.monitorUrl}/${page}`, {
+        signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+      });
       return (await answer.json()) as T;
     } catch {
       throw new LockstepError('timeout', `${this.name}: its monitor does not answer /${page}`);
@@ -205,18 +212,16 @@ export class NatsServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // One that ended by itself has something to tell.
-    if (this.#process !== null && this.#process.ended !== null) this.keep();
     await this.#end('SIGTERM');
     if (!this.#isKept) rmSync(this.dir, { recursive: true, force: true });
   }
 
-  get #file(): string {
-    return join(this.dir, 'server.conf');
+  get #log(): string {
+    return textOf(this.logFile);
   }
 
-  get #logFile(): string {
-    return join(this.dir, 'server.log');
+  get #file(): string {
+    return join(this.dir, 'server.conf');
   }
 
   get #started(): Ports {
@@ -224,26 +229,54 @@ export class NatsServer implements AsyncDisposable {
     throw new LockstepError('harness', 'the server was not started');
   }
 
-  async #start(): Promise<void> {
-    this.#ours = linesOf(this, this.#options, this.#ports);
+  async #start(signal?: AbortSignal): Promise<void> {
+    const { binary, jetStream = true, membership } = this.#options;
+    const { name, dir, storeDir } = this;
+    const ports = this.#ports;
+    this.#ours = ourLines({ name, dir, storeDir, jetStream, membership, ports });
     this.#configure();
-    const server = new OwnedProcess(this.#options.binary, ['-c', this.#file], this.#logFile);
+    const server = new OwnedProcess(binary, ['-c', this.#file], this.logFile);
     this.#process = server;
     const file = join(this.dir, `nats-server_${server.pid}.ports`);
     for (let waitedMs = 0; waitedMs < START_WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
       // The server writes down its ports when it takes connections.
-      const ports = portsIn(file);
-      if (ports !== null) {
-        this.#ports = ports;
+      const chosen = portsIn(file);
+      if (chosen !== null) {
+        this.#ports = chosen;
+        void server.gone.then(() => this.#noteDeath(server));
         return;
       }
-      if (server.ended !== null) break;
+      if (server.ended !== null || signal?.aborted === true) break;
       await setTimeout(LOOK_EVERY_MS);
     }
-    this.keep();
-    const reason = server.ended ?? `takes no connections after ${START_WITHIN_MS} ms`;
+    await this.#giveUp(server, signal);
+  }
+
+  /** Errors: what kept it from starting. */
+  async #giveUp(server: OwnedProcess, signal: AbortSignal | undefined): Promise<never> {
+    const { configFile } = this.#options;
+    const { ended } = server;
     await this.#end('SIGKILL');
-    throw new LockstepError('harness', `nats-server ${reason}; ${this.#logFile}: ${this.log}`);
+    const log = this.#log;
+    if (signal?.aborted !== true && (configFile === undefined || !server.refused)) this.keep();
+    else rmSync(this.dir, { recursive: true, force: true });
+    refuseIfEnded(signal);
+    if (configFile !== undefined && server.refused) {
+      const why = refusalIn(log, this.dir, configFile);
+      throw new LockstepError(
+        'usage',
+        `--config ${plain(configFile)}: nats-server refuses it: ${why}`,
+      );
+    }
+    const reason = ended ?? `takes no connections after ${START_WITHIN_MS} ms`;
+    throw new LockstepError('harness', `nats-server ${reason}; ${this.logFile}: ${endOf(log)}`);
+  }
+
+  #noteDeath(server: OwnedProcess): void {
+    if (server !== this.#process) return;
+    // It has something to tell.
+    this.keep();
+    this.#tellDied();
   }
 
   /** All of it in the file: what flags say does not outlive a reload on every version. */
@@ -258,31 +291,6 @@ export class NatsServer implements AsyncDisposable {
     if (this.#ports !== null) this.#ports = { ...this.#ports, route: null };
     await server?.end(signal);
   }
-}
-
-/** What a server is started with, and says again at each reload: ports do not change in one. */
-function linesOf(server: NatsServer, options: ServerOptions, ports: Ports | null): string[] {
-  const { jetStream = true, membership } = options;
-  return [
-    `server_name: ${server.name}`,
-    `listen: "127.0.0.1:${ports?.client ?? -1}"`,
-    `http: "127.0.0.1:${ports?.monitor ?? -1}"`,
-    `ports_file_dir: ${quoted(server.dir)}`,
-    ...(jetStream ? [`jetstream { store_dir: ${quoted(server.storeDir)} }`] : []),
-    ...(membership === undefined ? [] : clusterLines(membership)),
-  ];
-}
-
-function clusterLines({ cluster, routes }: Membership): string[] {
-  return [
-    `cluster { name: ${cluster}, listen: "127.0.0.1:-1", cluster_advertise: "${NOWHERE}"`,
-    `  routes: [${routes.map(quoted).join(', ')}] }`,
-  ];
-}
-
-/** A text as the configuration's syntax has it. */
-function quoted(text: string): string {
-  return `"${text}"`;
 }
 
 function portsIn(file: string): Ports | null {
@@ -305,12 +313,24 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-function endOf(log: string): string {
+function textOf(log: string): string {
   try {
-    return readFileSync(log, 'utf8').trimEnd().slice(-LOG_SHOWN).replaceAll(/\s*\n/g, ' | ');
+    const text = readFileSync(log, 'utf8').trimEnd();
+    return text === '' ? 'it logged nothing' : text;
   } catch {
     return 'it logged nothing';
   }
+}
+
+/** Its last line, or what it crashed of. */
+function lastWordsIn(log: string): string {
+  const lines = log.split('\n');
+  return lines.findLast((line) => CRASH.test(line)) ?? lines.at(-1)!;
+}
+
+/** In one line. */
+function endOf(text: string): string {
+  return text.slice(-LOG_SHOWN).replaceAll(/\s*\n/g, ' | ');
 }
 
 function isExecutable(path: string): boolean {

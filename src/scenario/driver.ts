@@ -87,15 +87,21 @@ export interface Driver {
   check?(plan: Plan): void;
   /**
    * Starts the cluster with every state trigger armed; nothing is delivered before `serve`. Errors:
-   * usage, when the plan asks for what is not there, such as a live origin that cannot be read.
-   *
-   * @param takesMore  faults may be added to the run: what they need is there from the start
+   * usage, when the plan asks for what is not there, such as a live origin that cannot be read;
+   * interrupted, when the signal came before it stood.
    */
   start(
     plan: Plan,
     onEvent: (event: ClusterEvent) => void,
-    takesMore?: boolean,
+    options?: StartOptions,
   ): Promise<RunningCluster>;
+}
+
+export interface StartOptions {
+  /** Faults may be added to the run: what they need is there from the start. */
+  readonly takesMore?: boolean;
+  /** Cuts the start short; once the cluster stands, whoever plays it ends it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Why a fault has no meaning in a cluster of our own members, or of one; null: it has one. */

@@ -41,10 +41,11 @@ export async function play(given: Plan, options: PlayOptions): Promise<PlayResul
   let outcome: Outcome | null = null;
   let begun = false;
   try {
-    options.signal?.throwIfAborted();
-    await using cluster = await options.driver.start(onDriver, listen);
+    const { signal } = options;
+    signal?.throwIfAborted();
+    await using cluster = await options.driver.start(onDriver, listen, { signal });
     begun = true;
-    const run = new Run(onDriver, cluster, record, [options.signal, listener.failed]);
+    const run = new Run(onDriver, cluster, record, [signal, listener.failed]);
     await run.toItsEnd();
     outcome = await run.judged(options.hasher);
   } catch (error) {

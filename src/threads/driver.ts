@@ -1,5 +1,5 @@
 /** The threads driver: real worker threads on this machine, real time. */
-import { cannotAlone, type ClusterEvent, type Driver } from '../scenario/driver.js';
+import { cannotAlone, type Driver } from '../scenario/driver.js';
 import { restartMsOf } from '../scenario/budget.js';
 import type { FaultAction, Plan } from '../scenario/types.js';
 import { ThreadCluster } from './cluster.js';
@@ -21,6 +21,5 @@ function cannot(action: FaultAction, plan: Plan): string | null {
 export const threadsDriver: Driver = {
   name: 'threads',
   cannot,
-  start: (plan: Plan, onEvent: (event: ClusterEvent) => void, takesMore = false) =>
-    ThreadCluster.start(plan, onEvent, takesMore),
+  start: (plan, onEvent, { takesMore } = {}) => ThreadCluster.start(plan, onEvent, takesMore),
 };

@@ -1,7 +1,9 @@
 /** `lockstep nats up`: what it says, and that nothing of it stays. */
-import { existsSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { isAlive, onServer } from '../nats/stage.js';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isAlive, onServer, serverFiles } from '../nats/stage.js';
 import { lockstep } from './stage.js';
 
 interface Places {
@@ -16,6 +18,7 @@ describe('nats up: refused', () => {
       ['--for', '10'],
       'lockstep: --for: "10" is not a duration with its unit, such as 250ms or 2s\n',
     ],
+    [['--config', 'test/fixtures/"'], 'lockstep: --config: test/fixtures/" cannot be read\n'],
     [['--config', '/nowhere'], 'lockstep: --config: /nowhere cannot be read\n'],
     [['--server', '3'], "lockstep: unknown option '--server'; did you mean --servers?\n"],
   ])('%s', async (flags, stderr) => {
@@ -32,7 +35,79 @@ describe('nats up: refused', () => {
   });
 });
 
+/** Where everything of a command lands that it does not remove. */
+function ownFolder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
+  onTestFinished(() => {
+    rmSync(dir, { recursive: true });
+  });
+  return dir;
+}
+
 onServer('nats up', () => {
+  it.each([
+    ['accounts {', ":2: 'Unexpected EOF processing map.'"],
+    ['debug: false\nlimit: 1', ':2:1: unknown field "limit"'],
+    [
+      'include "more.conf"',
+      ": error parsing include file 'more.conf', open DIR/more.conf: no such file or directory",
+    ],
+    ['http_base_path: "/x"\nwebsocket { port: 8080 }', 'websocket requires TLS configuration'],
+  ])('--config: refused in the words of the server: %j', async (lines, refusal) => {
+    const dir = ownFolder();
+    const file = join(dir, 'u.conf');
+    writeFileSync(file, `${lines}\n`);
+    const ended = await lockstep(['nats', 'up', '--config', file], undefined, { TMPDIR: dir });
+    const said = `${refusal.startsWith(':') ? file : ''}${refusal.replace('DIR', dir)}`;
+    expect(ended).toEqual({
+      ...{ code: 64, stdout: '' },
+      stderr: `lockstep: --config ${file}: nats-server refuses it: ${said}\n`,
+    });
+    expect(readdirSync(dir)).toEqual(['u.conf']);
+  });
+
+  it('TMPDIR: where no folder can be made', async () => {
+    const env = { TMPDIR: '/proc/nowhere' };
+    const { code, stderr } = await lockstep(['nats', 'up'], undefined, env);
+    expect(code).toBe(64);
+    expect(stderr).toMatch(/^lockstep: TMPDIR: no folder can be made in \/proc\/nowhere: .+\n$/);
+  });
+
+  it('a signal while servers start: 130, and nothing is left of them', async () => {
+    const dir = ownFolder();
+    const isStarting = (): boolean => serverFiles(dir).some((path) => path.endsWith('.ports'));
+    const ended = await lockstep(['nats', 'up'], isStarting, { TMPDIR: dir });
+    expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('servers that end by themselves: each is told, and without one it is over', async () => {
+    const dir = ownFolder();
+    let told = 0;
+    const killNext = (stdout: string, stderr: string): boolean => {
+      const lines = stderr.split('\n').length - 1;
+      if (!stdout.endsWith('\n') || lines < told) return false;
+      const { servers } = JSON.parse(stdout) as Places;
+      const next = servers[told++];
+      if (next !== undefined) process.kill(next.pid, 'SIGKILL');
+      return false;
+    };
+    const { code, stdout, stderr } = await lockstep(['nats', 'up', '--json'], killNext, {
+      TMPDIR: dir,
+    });
+    const dirs = (JSON.parse(stdout) as Places).servers.map((server) => server.dir);
+    expect(code).toBe(70);
+    const rests = ['n2 and n3 go on', 'n3 goes on', 'no server is left'];
+    expect(stderr.trimEnd().split('\n')).toEqual(
+      rests.map((rest, at) => {
+        const line = `^lockstep: n${at + 1} ended with SIGKILL; ${dirs[at]!}/server\\.log: \\[.+; ${rest}$`;
+        return expect.stringMatching(new RegExp(line)) as string;
+      }),
+    );
+    // Their logs are for whoever wants to know why.
+    expect(dirs.map(existsSync)).toEqual([true, true, true]);
+  });
+
   it('three servers until a signal comes: then none, and no folder', async () => {
     let said = '';
     const ended = await lockstep(['nats', 'up', '--json'], (stdout) => {

@@ -14,7 +14,7 @@ export interface Ended {
  */
 export function lockstep(
   args: readonly string[],
-  interruptWhen?: (stdout: string) => boolean,
+  interruptWhen?: (stdout: string, stderr: string) => boolean,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {
@@ -24,7 +24,7 @@ export function lockstep(
     child.stdout.on('data', (part: Buffer) => (ended.stdout += part.toString()));
     child.stderr.on('data', (part: Buffer) => (ended.stderr += part.toString()));
     const timer = setInterval(() => {
-      if (interruptWhen?.(ended.stdout) !== true) return;
+      if (interruptWhen?.(ended.stdout, ended.stderr) !== true) return;
       clearInterval(timer);
       child.kill('SIGINT');
     }, 10);

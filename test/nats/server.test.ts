@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { sweep } from '../../src/nats/server-folder.js';
 import { findServer } from '../../src/nats/server.js';
 import { Client, isAlive, onServer, startServer } from './stage.js';
 
@@ -45,7 +46,7 @@ onServer('server: one process', () => {
   });
 
   it('one that does not start: the reason, and its log is kept', async () => {
-    const failure: unknown = await startServer({ config: 'port: oops' }).catch(
+    const failure: unknown = await startServer({ config: 'max_payload: oops' }).catch(
       (error: unknown) => error,
     );
     const { code, message } = failure as { code: string; message: string };
@@ -73,6 +74,8 @@ onServer('server: one process', () => {
     expect(isAlive(pid)).toBe(true);
     child.kill('SIGKILL');
     await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
-    rmSync(dir, { recursive: true });
+    expect(existsSync(dir)).toBe(true);
+    sweep(tmpdir());
+    expect(existsSync(dir)).toBe(false);
   });
 });

@@ -1,4 +1,6 @@
 /** A real server for the suites that need one, and streams in it. Without a server they skip. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { connect, JSONCodec, type ConnectionOptions, type NatsConnection } from 'nats';
 import { describe, it } from 'vitest';
 import { loadHasher } from '../../src/base/hasher.js';
@@ -144,6 +146,18 @@ export async function openOrigin(stream: string, connection: ConnectionGiven): P
     woken: () => new Promise((resolve) => wakes.push(resolve)),
     [Symbol.asyncDispose]: () => origin.close(),
   };
+}
+
+/** Paths of what lies in the folders of servers under `root`, which may be going at this moment. */
+export function serverFiles(root: string): string[] {
+  return readdirSync(root).flatMap((name) => {
+    const dir = join(root, name);
+    try {
+      return readdirSync(dir).map((file) => join(dir, file));
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Whether a process is there, by its id. */
