@@ -117,6 +117,7 @@ export class Watch {
     this.#timeoutKept.started(slot);
     this.#laterTermFollowed.started(slot);
     const { term, vote } = disk;
+    this.#newerLogVoted.started(member, { term, vote });
     this.#monotonic.restarted(slot, { term, vote });
   }
 

@@ -80,6 +80,19 @@ describe('sim: invariants: raft', () => {
     expect(rule.voted('r2.1', 9, 'r3.1', [{ index: 9, term: 9 }])).toBeNull();
   });
 
+  it('votes for newer logs: a vote that a crash took back is looked at when it is given anew', () => {
+    const rule = new NewerLogVoted();
+    rule.asked('r1.1', 3, { index: 5, term: 2 });
+    rule.voted('r2.1', 3, 'r1.1', [{ index: 1, term: 1 }]);
+    rule.started('r2.1', { term: 3, vote: 'r1.1' });
+    expect(rule.isJudged('r2.1', 3)).toBe(true);
+    rule.started('r2.1', { term: 3, vote: null });
+    expect(rule.isJudged('r2.1', 3)).toBe(false);
+    rule.voted('r2.1', 3, 'r1.1', [{ index: 1, term: 1 }]);
+    rule.started('r2.1', { term: 2, vote: 'r1.1' });
+    expect(rule.isJudged('r2.1', 3)).toBe(false);
+  });
+
   it('applied is durable: the disk ends before it, or has what it replaced', () => {
     const rule = new AppliedIsDurable();
     expect(rule.applied('r1.1', 2, 1, logOf(1, 1))).toBeNull();

@@ -17,6 +17,12 @@ export class NewerLogVoted {
   /** The term of the last vote of each member that was looked at. */
   readonly #judged = new Map<Member, number>();
 
+  /** A member restarted with what its disk holds: a vote that the disk lost was never given. */
+  started(voter: Member, durable: { readonly term: number; readonly vote: Member | null }): void {
+    const { term, vote } = durable;
+    if (vote === null || this.#judged.get(voter) !== term) this.#judged.delete(voter);
+  }
+
   /** A candidate asked for votes. Its log stays as it is for as long as it is one. */
   asked(candidate: Member, term: number, end: LogEnd): void {
     this.#asked.set(`${candidate} ${term}`, end);
