@@ -23,6 +23,8 @@ export interface PlayResult {
   readonly stallFromMs: number | null;
   /** What the comparison took; null when nothing was compared. */
   readonly comparedInMs: number | null;
+  /** Whether everything that replicas hold was compared, as far as all of them came. */
+  readonly complete: boolean;
   /** A signal or the time limit ended it: what it found is not what it would have come to. */
   readonly cutShort: boolean;
 }
@@ -287,6 +289,7 @@ export function resultOf(record: RunRecord, outcome: Outcome | null, replay: str
     timeline: record.timeline(),
     stallFromMs: record.stallFromMs(),
     comparedInMs: outcome?.comparedInMs ?? null,
+    complete: judgement?.complete ?? false,
     cutShort: record.isCutShort,
   };
 }

@@ -1,12 +1,14 @@
 /**
  * What is asked of a run in a test, one function for each question. An answer is what speaks
- * against it, line by line, with property, replica and sequence; nothing speaks against what held.
+ * against it, line by line, with property, replica and sequence, and what keeps it from being
+ * answered: what was not checked did neither hold nor break.
  */
 import type { Slot } from '../base/member.js';
 import { parsePositiveDuration } from '../base/units.js';
 import { counted, duration, grouped } from '../report/text.js';
 import type { PlayResult } from '../scenario/run.js';
 import type { LeaderSpan } from '../verdict/timeline.js';
+import type { Reason } from '../verdict/types.js';
 
 /** Who has to have been elected; without anything, anybody, once or more. */
 export interface Elected {
@@ -17,20 +19,28 @@ export interface Elected {
   readonly atLeast?: number;
 }
 
+export interface Answer {
+  readonly against: readonly string[];
+  /** What was not checked, and why. */
+  readonly unknown: readonly string[];
+}
+
 /** The whole verdict of the run. */
-export function notHeld({ summary, reasons }: PlayResult): string[] {
-  const { verdict } = summary;
-  if (verdict === 'held') return [];
-  return reasons.map((reason) => `${reason.verdict}: ${reason.text}`);
+export function notHeld({ summary, reasons }: PlayResult): Answer {
+  const lines = summary.verdict === 'held' ? [] : reasons.map(textOf);
+  const isKnown = summary.verdict !== 'harness' && summary.verdict !== 'inconclusive';
+  return isKnown ? { against: lines, unknown: [] } : { against: [], unknown: lines };
 }
 
 /** Raft's properties, as far as the driver watches them: all on sim, elections everywhere. */
-export function brokenInvariants({ violations, timeline }: PlayResult): string[] {
+export function brokenInvariants(result: PlayResult): Answer {
+  const { violations, timeline } = result;
   const found = violations.map(({ property, slot, seq, text }) => {
     const where = [slot === null ? '' : ` on ${slot}`, seq === null ? '' : ` at ${grouped(seq)}`];
     return `${property}${where.join('')}: ${text}`;
   });
-  return [...found, ...doubleLeaders(timeline.leaders)];
+  const against = [...found, ...doubleLeaders(timeline.leaders)];
+  return { against, unknown: unfinished(result) };
 }
 
 function doubleLeaders(leaders: readonly LeaderSpan[]): string[] {
@@ -42,37 +52,35 @@ function doubleLeaders(leaders: readonly LeaderSpan[]): string[] {
   });
 }
 
-/** Messages that a replica should hold and does not, and those that nobody compared. */
-export function losses(result: PlayResult): string[] {
-  const { messages } = result.summary;
-  const count = (kind: 'lost' | 'unknown', text: string): string[] =>
-    messages[kind] === 0 ? [] : [`${counted(messages[kind], 'message')} ${text}`];
-  return [
-    ...count('lost', 'lost'),
-    ...differencesOf(result, ['lost']),
-    ...count('unknown', 'not compared'),
-    ...uncompared(result),
-  ];
+/** Messages that a replica should hold and does not. */
+export function losses(result: PlayResult): Answer {
+  const { messages, verdict } = result.summary;
+  const lost = messages.lost === 0 ? [] : [`${counted(messages.lost, 'message')} lost`];
+  // Whoever may end behind the origin has nothing that he should hold and does not.
+  const behind = verdict === 'held' ? [] : behindLines(result);
+  return {
+    against: [...lost, ...differencesOf(result, ['lost'])],
+    unknown: [...uncompared(result), ...behind],
+  };
 }
 
 /** Everything in which a replica is not the origin: content, order, gaps, and how far it came. */
-export function mirrorFaults(result: PlayResult): string[] {
-  const { origin, replicas, messages } = result.summary;
-  const behind = replicas
-    .filter(({ last }) => last < origin.last)
-    .map(({ id, last }) => `behind on ${id}: ends at ${grouped(last)} of ${grouped(origin.last)}`);
+export function mirrorFaults(result: PlayResult): Answer {
+  const { messages } = result.summary;
   const counts = Object.entries(messages)
-    .filter(([kind, count]) => kind !== 'ok' && count > 0)
+    .filter(([kind, count]) => kind !== 'ok' && kind !== 'unknown' && count > 0)
     .map(([kind, count]) => `${counted(count, 'message')} ${kind}`);
-  return [...counts, ...differencesOf(result), ...behind, ...uncompared(result)];
+  const unknown = uncompared(result);
+  // Of a run that was ended early nobody knows how far they would have come.
+  const behind = result.cutShort ? [] : behindLines(result);
+  return { against: [...counts, ...differencesOf(result), ...behind], unknown };
 }
 
 /** What took longer than that: the longest stall, and each fault until all had caught up. */
-export function lateRecoveries(result: PlayResult, within: string): string[] {
+export function lateRecoveries(result: PlayResult, within: string): Answer {
   const { stallMs, faults, origin, replicas } = result.summary;
   const mostMs = parsePositiveDuration('toRecoverWithin', within);
   const fallen = faults.filter(({ status }) => status === 'installed');
-  if (fallen.length === 0) return ['no fault was installed: there was nothing to recover from'];
   const isComplete = replicas.every(({ last }) => last >= origin.last);
   const late = fallen.flatMap(({ kind, target, newLeaderMs, firstMessageMs, caughtUpMs }) => {
     const took = Math.max(newLeaderMs ?? 0, firstMessageMs ?? 0, caughtUpMs ?? 0);
@@ -81,20 +89,33 @@ export function lateRecoveries(result: PlayResult, within: string): string[] {
     return took > mostMs ? [`${kind} on ${target}: caught up after ${duration(took)}`] : [];
   });
   const stall = stallMs > mostMs ? [`nothing moved for ${duration(stallMs)}`] : [];
-  return [...stall, ...late, ...uncompared(result)];
+  // A machine that was too busy, or a run that was ended, is what took long.
+  const excuses = [...reasonsOf(result, 'harness'), ...reasonsOf(result, 'inconclusive')];
+  if (excuses.length > 0) return { against: [], unknown: [...excuses, ...stall, ...late] };
+  if (fallen.length === 0) return { against: [NOTHING_FELL], unknown: [] };
+  return { against: [...stall, ...late], unknown: uncompared(result) };
 }
 
 /** Elections other than those that were expected. */
-export function electionFaults({ timeline }: PlayResult, expected: Elected = {}): string[] {
+export function electionFaults(result: PlayResult, expected: Elected = {}): Answer {
   const { leader, times, atLeast = times ?? 1 } = expected;
-  const { leaders } = timeline;
+  const { leaders } = result.timeline;
   const told = leaders.map(({ slot, term }) => `${slot} in term ${term}`).join(', ') || 'nobody';
+  const lines = [`elected were: ${told}`];
+  const isTooOften = times !== undefined && leaders.length > times;
   const isMet =
     leaders.length >= atLeast &&
-    (times === undefined || leaders.length === times) &&
+    !isTooOften &&
     (leader === undefined || leaders.some(({ slot }) => slot === leader));
-  return isMet ? [] : [`elected were: ${told}`];
+  const open = unfinished(result);
+  // What was seen stays true, however the run went on.
+  if (isMet) return { against: [], unknown: times === undefined ? [] : open };
+  return open.length === 0 || isTooOften
+    ? { against: lines, unknown: [] }
+    : { against: [], unknown: [...open, ...lines] };
 }
+
+const NOTHING_FELL = 'no fault was installed: there was nothing to recover from';
 
 function differencesOf({ differences }: PlayResult, kinds?: readonly string[]): string[] {
   return differences
@@ -102,7 +123,37 @@ function differencesOf({ differences }: PlayResult, kinds?: readonly string[]): 
     .map(({ kind, replica, seq, text }) => `${kind} at ${grouped(seq)} on ${replica}: ${text}`);
 }
 
+function behindLines({ summary: { origin, replicas } }: PlayResult): string[] {
+  return replicas
+    .filter(({ last }) => last < origin.last)
+    .map(({ id, last }) => `behind on ${id}: ends at ${grouped(last)} of ${grouped(origin.last)}`);
+}
+
+/** Why nobody knows what the run would have come to; nothing when it came to its end. */
+function unfinished(result: PlayResult): string[] {
+  const { cutShort, comparedInMs } = result;
+  const harness = reasonsOf(result, 'harness');
+  const isOpen = cutShort || comparedInMs === null;
+  return isOpen ? [...harness, ...reasonsOf(result, 'inconclusive')] : harness;
+}
+
 /** Without a copy to compare nothing can be said to hold. */
-function uncompared({ summary, comparedInMs }: PlayResult): string[] {
-  return comparedInMs === null || summary.replicas.length === 0 ? ['no replica was compared'] : [];
+function uncompared(result: PlayResult): string[] {
+  const { summary, comparedInMs, complete } = result;
+  const { unknown } = summary.messages;
+  const isNothing = comparedInMs === null || summary.replicas.length === 0;
+  return [
+    ...unfinished(result),
+    ...(isNothing ? ['no replica was compared'] : []),
+    ...(unknown > 0 ? [`${counted(unknown, 'message')} not compared`] : []),
+    ...(complete || isNothing ? [] : ['the comparison was not finished']),
+  ];
+}
+
+function reasonsOf({ reasons }: PlayResult, verdict: Reason['verdict']): string[] {
+  return reasons.filter((reason) => reason.verdict === verdict).map(textOf);
+}
+
+function textOf({ verdict, text }: Reason): string {
+  return `${verdict}: ${text}`;
 }

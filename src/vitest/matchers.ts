@@ -1,7 +1,7 @@
 /**
  * Matchers on a run that was played, or on a cluster, which is then played to its end and judged
  * first. A failing one says what speaks against it, the reasons of the verdict, driver and seed,
- * and the command that plays the run again.
+ * and the command that plays the run again. What was not checked fails with `not`, too.
  */
 import { expect, type MatcherResult } from 'vitest';
 import { Cluster } from '../kit/cluster.js';
@@ -18,6 +18,7 @@ import {
   losses,
   mirrorFaults,
   notHeld,
+  type Answer,
   type Elected,
 } from './findings.js';
 
@@ -51,15 +52,15 @@ declare module 'vitest' {
   }
 }
 
-type Question<A extends unknown[]> = (result: PlayResult, ...asked: A) => string[];
+type Question<A extends unknown[]> = (result: PlayResult, ...asked: A) => Answer;
 
 function matcher<A extends unknown[]>(name: string, question: Question<A>) {
   return (received: unknown, ...asked: A): MatcherResult => {
     if (received instanceof Cluster) {
       return received.verify().then((result) => {
-        const against = question(result, ...asked);
-        const kept = against.length === 0 ? [] : [`events: ${keepCluster(received)}`];
-        return answer(name, result, against, kept);
+        const found = question(result, ...asked);
+        const kept = passes(found) ? [] : [`events: ${keepCluster(received)}`];
+        return answer(name, result, found, kept);
       });
     }
     if (!isResult(received)) {
@@ -69,18 +70,25 @@ function matcher<A extends unknown[]>(name: string, question: Question<A>) {
   };
 }
 
+function passes({ against, unknown }: Answer): boolean {
+  return against.length === 0 && unknown.length === 0;
+}
+
 function answer(
   name: string,
   result: PlayResult,
-  against: readonly string[],
+  found: Answer,
   kept: readonly string[] = [],
-) {
-  const pass = against.length === 0;
-  return {
-    pass,
-    message: () =>
-      [`${name}: ${pass ? 'it does' : 'failed'}`, ...told(result, against), ...kept].join('\n'),
-  };
+): Awaited<MatcherResult> {
+  const text = (how: string, lines: readonly string[]): string =>
+    [`${name}: ${how}`, ...told(result, lines), ...kept].join('\n');
+  const { against, unknown } = found;
+  if (against.length > 0) {
+    return { pass: false, message: () => text('failed', [...against, ...unknown]) };
+  }
+  // Whatever was expected, and with `not`: nobody knows.
+  if (unknown.length > 0) throw new Error(text('it cannot be told', unknown));
+  return { pass: true, message: () => text('it does', []) };
 }
 
 function told({ summary, reasons }: PlayResult, against: readonly string[]): string[] {
@@ -106,6 +114,9 @@ async function toMatchLedger(
   }
   const messages = received as readonly ReceivedMessage[];
   const { counts, named } = await judgeReceived(messages, ledger, await loadHasher(), options);
+  if (!Array.isArray(ledger) && Object.values(counts).every((count) => count === 0)) {
+    throw new Error('toMatchLedger: it cannot be told\n  nothing was handed out');
+  }
   const told = Object.entries(counts).map(([kind, count]) => `${grouped(count)} ${kind}`);
   const pass = named.length === 0;
   const lines = named.map((line) => `  ${printable(line)}`);

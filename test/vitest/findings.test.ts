@@ -21,6 +21,18 @@ function summed(change: Partial<PlayResult['summary']>): PlayResult {
   return { ...GOOD, summary: { ...GOOD.summary, ...change } };
 }
 
+function unchecked(
+  verdict: 'harness' | 'inconclusive',
+  text: string,
+  rest: Partial<PlayResult>,
+): PlayResult {
+  return { ...summed({ verdict }), reasons: [{ verdict, text }], ...rest };
+}
+
+function sided(result: PlayResult, not: boolean) {
+  return not ? expect(result).not : expect(result);
+}
+
 function textOf(assertion: () => void): string {
   try {
     assertion();
@@ -30,9 +42,36 @@ function textOf(assertion: () => void): string {
   throw new Error('it did not fail');
 }
 
+function orNull(assertion: () => void): string | null {
+  try {
+    assertion();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return null;
+}
+
+type Ask = (result: PlayResult, not: boolean) => void;
+/** Each matcher, or what it denies. */
+const ASKED: Readonly<Record<string, Ask>> = {
+  toHaveHeld: (result, not) => sided(result, not).toHaveHeld(),
+  toHoldRaftInvariants: (result, not) => sided(result, not).toHoldRaftInvariants(),
+  toHaveLostNothing: (result, not) => sided(result, not).toHaveLostNothing(),
+  toMirrorExactly: (result, not) => sided(result, not).toMirrorExactly(),
+  toRecoverWithin: (result, not) => sided(result, not).toRecoverWithin('1s'),
+  toHaveElected: (result, not) => sided(result, not).toHaveElected({ times: 2 }),
+};
+
 const LOST = { kind: 'lost', replica: 'r2', seq: 1_204, text: 'it holds a gap there' } as const;
 const { messages, replicas, faults } = GOOD.summary;
 const [fault] = faults;
+const COPIES = 'toHaveLostNothing, toMirrorExactly, toRecoverWithin';
+const BROKEN = unchecked('harness', 'worker r2 is gone', { comparedInMs: null });
+const CUT = unchecked('inconclusive', 'ended by a signal', { cutShort: true });
+const UNANSWERED = unchecked('inconclusive', 'no answer', { comparedInMs: null });
+const BUSY = unchecked('inconclusive', 'machine too busy', {});
+const [first, ...others] = replicas;
+const BEHIND = summed({ verdict: 'stalled', replicas: [{ ...first!, last: 400 }, ...others] });
 
 describe('vitest: matchers', () => {
   it('a good run passes all of them', () => {
@@ -85,21 +124,17 @@ describe('vitest: matchers', () => {
   it('toHaveLostNothing: what was not compared is not known to be there', () => {
     const unknown = summed({ messages: { ...messages, unknown: 2 } });
     expect(textOf(() => expect(unknown).toHaveLostNothing())).toContain('2 messages not compared');
-    expect({ ...GOOD, comparedInMs: null }).not.toHaveLostNothing();
-    expect(summed({ replicas: [] })).not.toHaveLostNothing();
     expect({ ...GOOD, differences: [{ ...LOST, kind: 'corrupt' }] }).toHaveLostNothing();
   });
 
   it('toMirrorExactly: other content, and a replica that is behind', () => {
     const corrupt: PlayResult = { ...GOOD, differences: [{ ...LOST, kind: 'corrupt' }] };
     expect(textOf(() => expect(corrupt).toMirrorExactly())).toContain('corrupt at 1,204 on r2');
-    const [first, ...others] = replicas;
     const behind = summed({ replicas: [{ ...first!, last: 400 }, ...others] });
     expect(textOf(() => expect(behind).toMirrorExactly())).toContain(
       '  behind on r1: ends at 400 of 501\n',
     );
     expect(summed({ messages: { ...messages, phantom: 1 } })).not.toMirrorExactly();
-    expect(summed({ replicas: [] })).not.toMirrorExactly();
   });
 
   it('toRecoverWithin: a stall, a fault that took long, none at all, one that never ended', () => {
@@ -129,6 +164,64 @@ describe('vitest: matchers', () => {
     expect(GOOD).not.toHaveElected({ times: 3 });
     expect(GOOD).not.toHaveElected({ atLeast: 3 });
     expect({ ...GOOD, timeline: { ...GOOD.timeline, leaders: [] } }).not.toHaveElected();
+  });
+
+  it.each<[string, PlayResult, string, string]>([
+    ['lockstep failed', BROKEN, 'all', '  harness: worker r2 is gone\n'],
+    ['a signal came', CUT, 'all', '  inconclusive: ended by a signal\n'],
+    ['no answer in time', UNANSWERED, 'all', '  inconclusive: no answer\n'],
+    ['too busy', BUSY, 'toHaveHeld, toRecoverWithin', '  inconclusive: machine too busy\n'],
+    ['stalled', BEHIND, 'toHaveLostNothing', '  behind on r1: ends at 400 of 501\n'],
+    ['nobody left', summed({ replicas: [] }), COPIES, '  no replica was compared\n'],
+    ['not all read', { ...GOOD, complete: false }, COPIES, '  the comparison was not finished\n'],
+    [
+      'content unknown',
+      summed({ messages: { ...messages, unknown: 2 } }),
+      COPIES,
+      '  2 messages not',
+    ],
+  ])('what was not checked fails, with `not` too: %s', (_, result, which, line) => {
+    const told = Object.entries(ASKED)
+      .filter(([, ask]) => {
+        const texts = [false, true].map((not) => orNull(() => ask(result, not)));
+        return texts.every((text) => text?.includes('it cannot be told') && text.includes(line));
+      })
+      .map(([name]) => name);
+    expect(told).toEqual(which === 'all' ? Object.keys(ASKED) : which.split(', '));
+  });
+
+  it('toHaveElected of a run that was ended: what was seen stays true', () => {
+    expect(CUT).toHaveElected();
+    expect(CUT).toHaveElected({ atLeast: 2 });
+    expect(CUT).not.toHaveElected({ times: 1 });
+    expect(textOf(() => expect(CUT).toHaveElected({ times: 2 }))).toContain('it cannot be told');
+    expect(textOf(() => expect(CUT).not.toHaveElected({ atLeast: 3 }))).toContain('cannot be told');
+  });
+
+  it('what speaks against it does so however the run ended', () => {
+    expect({ ...CUT, differences: [LOST] }).not.toHaveLostNothing();
+    const at = { property: 'log matching', slot: 'r1', seq: 7, text: 'entry 7 differs' };
+    expect({ ...BROKEN, violations: [at] }).not.toHoldRaftInvariants();
+  });
+
+  it('an uncovered run was played and compared: only the verdict fails', () => {
+    const reasons = [{ verdict: 'uncovered', text: 'kill never happened' }] as const;
+    const uncovered = { ...summed({ verdict: 'uncovered' }), reasons };
+    const failed = Object.entries(ASKED)
+      .filter(([, ask]) => orNull(() => ask(uncovered, false)) !== null)
+      .map(([name]) => name);
+    expect(failed).toEqual(['toHaveHeld']);
+    expect(uncovered).not.toHaveHeld();
+  });
+
+  it('toMatchLedger: an origin that handed out nothing says nothing of what was received', async () => {
+    await using cluster = await startCluster({ on: 'sim' });
+    const nothing = { ...(await cluster.ledger.report()), delivered: [] };
+    const ledger = { ...cluster.ledger, report: () => Promise.resolve(nothing) };
+    const text = 'toMatchLedger: it cannot be told\n  nothing was handed out';
+    await expect(expect([]).toMatchLedger(ledger)).rejects.toThrow(text);
+    await expect(expect([]).not.toMatchLedger(ledger)).rejects.toThrow(text);
+    await expect([]).toMatchLedger([]);
   });
 
   it('takes the result of a play or a cluster, and nothing else', () => {
