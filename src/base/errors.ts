@@ -3,6 +3,8 @@
  * code survives comlink; a LockstepError is only made again on the side that throws.
  */
 
+import { inOneLine, plain } from './plain.js';
+
 /** What a caller may do about an error, and whether it knows what happened. */
 interface ErrorMeaning {
   /** A sentence for the table in docs/errors.md. */
@@ -123,8 +125,9 @@ export class LockstepError extends Error {
  * @param expected  what would have been accepted
  */
 export function usageError(where: string, found: unknown, expected: string): LockstepError {
-  const shown = typeof found === 'string' ? `"${found}"` : printable(found);
-  return new LockstepError('usage', `${where}: ${shown} is not ${expected}`, { where, expected });
+  const shown = typeof found === 'string' ? `"${plain(found)}"` : printable(found);
+  const text = `${inOneLine(where)}: ${shown} is not ${expected}`;
+  return new LockstepError('usage', text, { where, expected });
 }
 
 export function toErrorData(error: unknown): ErrorData {

@@ -2,8 +2,8 @@
 /** The command line: parses, calls, prints. What goes wrong is one line and an exit code. */
 import { Command, CommanderError } from 'commander';
 import { toErrorData } from '../base/errors.js';
+import { inOneLine } from '../base/plain.js';
 import { EXIT, EXIT_USAGE } from '../verdict/types.js';
-import { printable } from '../report/text.js';
 import { scenarioJsonSchema } from '../scenario/schema.js';
 import { addMergeCommand } from './merge.js';
 import { addNatsCommand } from './nats-up.js';
@@ -12,6 +12,7 @@ import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
 import { TOLD } from './told.js';
 import { addVerifyCommand } from './verify.js';
+import { checkVariables } from '../kit/environment.js';
 import { version } from '../kit/version.js';
 
 // Whoever reads our output may go away: what was found still stands, and so does the exit code.
@@ -35,6 +36,7 @@ addMergeCommand(program);
 addReplayCommand(program);
 addNatsCommand(program);
 addVerifyCommand(program);
+program.hook('preAction', () => checkVariables(process.env));
 program
   .command('schema')
   .description('print the JSON Schema of scenario files')
@@ -51,11 +53,13 @@ try {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0 || error.code === TOLD) return error.exitCode;
-    process.stderr.write(`lockstep: ${printable(refusalOf(error))}\n`);
+    process.stderr.write(`lockstep: ${inOneLine(refusalOf(error))}\n`);
     return EXIT_USAGE;
   }
   const { code, message } = toErrorData(error);
-  process.stderr.write(`lockstep: ${printable(message.replaceAll('\n', ' '))}\n`);
+  // What a user gave is shown as it is; elsewhere a second line goes on with the first.
+  const text = code === 'usage' ? message : message.replaceAll('\n', ' ');
+  process.stderr.write(`lockstep: ${inOneLine(text)}\n`);
   return code === 'usage' ? EXIT_USAGE : EXIT.harness;
 }
 
@@ -67,6 +71,5 @@ function refusalOf({ code, message }: CommanderError): string {
   }
   return message
     .replace(/^error: /, '')
-    .replace(/\n\(Did you mean (.+)\?\)$/, '; did you mean $1?')
-    .replaceAll('\n', ' ');
+    .replace(/\n\(Did you mean (.+)\?\)$/, '; did you mean $1?');
 }

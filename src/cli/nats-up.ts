@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
+import { plain } from '../base/plain.js';
 import { parsePositiveDuration } from '../base/units.js';
 import { CLUSTER_SIZES, NatsCluster, type ClusterSize } from '../nats/cluster.js';
 import { isNameable } from '../nats/server-config.js';
 import { findServer, type NatsServer } from '../nats/server.js';
 import { listed, printable } from '../report/text.js';
 import { readInput } from '../scenario/input-file.js';
-import { plain } from '../scenario/words.js';
+import { readText } from '../scenario/source.js';
 import { EXIT } from '../verdict/types.js';
 import { Signals } from './signals.js';
 
@@ -124,11 +125,7 @@ function noServer(env: NodeJS.ProcessEnv): string {
 
 /** Every server reads it by itself. Errors: usage. */
 function checkConfig(path: string): void {
-  try {
-    readInput(path);
-  } catch {
-    throw new LockstepError('usage', `--config: ${plain(path)} cannot be read`);
-  }
+  readText('--config', path, readInput);
   if (isNameable(path)) return;
   const text = `--config: ${plain(path)}: a nats-server reads no file with such a name`;
   throw new LockstepError('usage', text);

@@ -16,6 +16,8 @@ import type { Shard, SweepRequest } from '../kit/sweep.js';
 import { version } from '../kit/version.js';
 import { isObject } from './run.js';
 
+const SHRINK_LIMIT_DEFAULT = '30s';
+
 export interface SweepFlags {
   readonly seeds?: string;
   readonly seed: string;
@@ -35,7 +37,7 @@ export interface SweepFlags {
   readonly junit?: string;
   readonly outDir?: string;
   readonly shrink?: boolean;
-  readonly shrinkLimit: string;
+  readonly shrinkLimit?: string;
 }
 
 export interface SweepCommand extends SweepRequest {
@@ -111,8 +113,11 @@ function shrinkOf(
   { shrink, shrinkLimit, outDir }: SweepFlags,
   subject: SweepSubject,
 ): SweepShrinkRequest | null {
-  const limitMs = parsePositiveDuration('--shrink-limit', shrinkLimit);
-  if (shrink !== true) return null;
+  if (shrink !== true) {
+    if (shrinkLimit === undefined) return null;
+    throw refused('--shrink-limit belongs to --shrink');
+  }
+  const limitMs = parsePositiveDuration('--shrink-limit', shrinkLimit ?? SHRINK_LIMIT_DEFAULT);
   const request = { dir: outDir ?? '.lockstep', limitMs };
   if (source === null || subject.kind === 'drawn') return { ...request, scenario: null };
   // It was planned, so it is what a scenario file may say.

@@ -40,7 +40,7 @@ export function addSweepCommand(program: Command): void {
     )
     .option('--shard <i/n>', 'only these of the seeds: 3/16 is the third of sixteen shards')
     .option('--shrink', 'make the first failed seeds small and write replay files of them')
-    .option('--shrink-limit <duration>', 'for each of them, at most', '30s')
+    .option('--shrink-limit <duration>', 'for each of them, at most; default 30s')
     .option('--scaling', 'measure the same seeds on one core first')
     .option('--json', 'print the summary alone')
     .option('--junit <file>', 'write a JUnit report there')

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError, Option, type Command } from 'commander';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { loadHasher, type Hasher } from '../base/hasher.js';
+import { plain } from '../base/plain.js';
 import { parseCount, parsePositiveDuration, parseSize } from '../base/units.js';
 import { resolveSettings, type Settings } from '../nats/settings.js';
 import { formatReplicas } from '../report/replica-formats.js';
@@ -16,6 +17,7 @@ import {
   type VerifyFormat,
 } from '../report/verify-formats.js';
 import { readInput } from '../scenario/input-file.js';
+import { readText } from '../scenario/source.js';
 import { isStreamName } from '../scenario/subjects.js';
 import { dryRun, permissions } from '../verify/plan.js';
 import { exitOf, type Depth, type VerifyReport } from '../verify/result.js';
@@ -166,7 +168,8 @@ async function watched<Outcome>(
 function keep(token: ResumeToken, file: string | undefined): void {
   const text = JSON.stringify(token);
   const problem = file === undefined ? null : unwritten(file, `${text}\n`);
-  if (problem !== null) process.stderr.write(`lockstep: --resume ${file}: ${problem}\n`);
+  if (problem !== null)
+    process.stderr.write(`lockstep: --resume: ${file}: cannot be written to (${problem})\n`);
   if (file !== undefined && problem === null) {
     process.stderr.write(`go on with --resume ${file}\n`);
   } else if (text.length <= TOKEN_SHOWN_MAX) {
@@ -182,7 +185,7 @@ function remove(file: string): void {
     rmSync(file, { force: true });
   } catch (error) {
     const { message } = toErrorData(error);
-    process.stderr.write(`lockstep: --resume ${file}: remove it, it is done with: ${message}\n`);
+    process.stderr.write(`lockstep: --resume: ${file}: remove it, it is done with: ${message}\n`);
   }
 }
 
@@ -266,16 +269,7 @@ function tokenIn({ resume, from, to }: VerifyFlags): ResumeToken | null {
   if (from !== undefined || to !== undefined) {
     throw new LockstepError('usage', '--resume: the file says from where to where; leave them out');
   }
-  return parseToken(`--resume ${resume}`, contentOf(resume));
-}
-
-function contentOf(file: string): string {
-  try {
-    return readInput(file);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'cannot be read';
-    throw new LockstepError('usage', `--resume ${file}: ${why}`);
-  }
+  return parseToken(`--resume: ${plain(resume)}`, readText('--resume', resume, readInput));
 }
 
 function seqOf(where: string, text: string | undefined): number | null {

@@ -4,7 +4,7 @@
  */
 import { Events, type NatsConnection } from 'nats';
 import { LockstepError } from '../base/errors.js';
-import { plain } from '../scenario/words.js';
+import { plain } from '../base/plain.js';
 import { JetStreamApi } from './api.js';
 import { openConnection } from './connection.js';
 import type { RawMessage } from './feed.js';

@@ -5,7 +5,7 @@
 import { ErrorCode, type NatsConnection } from 'nats';
 import { LockstepError } from '../base/errors.js';
 import { SEQ_MAX } from '../base/limits.js';
-import { plain } from '../scenario/words.js';
+import { plain } from '../base/plain.js';
 import type { SeqRange, StoredMessage } from '../stream/types.js';
 import type { Settings } from './settings.js';
 

@@ -16,9 +16,10 @@ import {
   type TlsOptions,
 } from 'nats';
 import { LockstepError } from '../base/errors.js';
+import { plain } from '../base/plain.js';
 import { formatDuration } from '../base/units.js';
 import { readInput } from '../scenario/input-file.js';
-import { plain } from '../scenario/words.js';
+import { readText } from '../scenario/source.js';
 import type { Login, Settings } from './settings.js';
 
 const RECONNECT_WAIT_MS = 100;
@@ -87,11 +88,7 @@ function tlsOf(settings: Settings): TlsOptions | null {
 
 /** Errors: usage, naming the file. */
 function contentOf(what: string, path: string): string {
-  try {
-    return readInput(path.startsWith('~/') ? join(homedir(), path.slice(2)) : path);
-  } catch {
-    throw new LockstepError('usage', `${what} ${plain(path)} cannot be read`);
-  }
+  return readText(what, path.startsWith('~/') ? join(homedir(), path.slice(2)) : path, readInput);
 }
 
 /** In our own words where they are known: a client's messages may repeat what it was given. */

@@ -7,8 +7,8 @@ import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '../base/errors.js';
+import { plain } from '../base/plain.js';
 import { readInput } from '../scenario/input-file.js';
-import { plain } from '../scenario/words.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

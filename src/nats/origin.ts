@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { Events, type NatsConnection } from 'nats';
 import { LockstepError, toErrorData } from '../base/errors.js';
+import { plain } from '../base/plain.js';
 import type { OriginTools } from '../origin/source.js';
 import type { LiveOriginPlan } from '../scenario/types.js';
-import { plain } from '../scenario/words.js';
 import {
   JetStreamApi,
   type ConsumerRequest,

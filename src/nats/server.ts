@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { LockstepError } from '../base/errors.js';
-import { plain } from '../scenario/words.js';
+import { plain } from '../base/plain.js';
 import type { Environment } from './contexts.js';
 import { OwnedProcess } from './owned-process.js';
 import { includeLine, ourLines, refusalIn, type Membership, type Ports } from './server-config.js';

@@ -1,8 +1,9 @@
 /** What the schema found wrong -> one line: path, value, what was expected, and what was meant. */
 import type * as z from 'zod';
 import { LockstepError } from '../base/errors.js';
+import { plain } from '../base/plain.js';
 import { scenarioSchema } from './schema.js';
-import { nearest, plain, refusal } from './words.js';
+import { nearest, refusal } from './words.js';
 
 type Issue = z.core.$ZodIssue;
 

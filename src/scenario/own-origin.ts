@@ -7,12 +7,13 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { RECORD_BYTES_MAX, SEQ_MAX } from '../base/limits.js';
+import { plain } from '../base/plain.js';
 import { isSeq } from '../base/seq.js';
 import { formatSize } from '../base/units.js';
 import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { isStreamName } from './subjects.js';
 import type { ModuleOriginPlan, OwnOriginPlan, Plan } from './types.js';
-import { plain, refusal } from './words.js';
+import { refusal } from './words.js';
 
 /** One message of an origin. Text is UTF-8. */
 export interface OwnMessage {

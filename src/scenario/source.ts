@@ -13,7 +13,7 @@ import {
   type Document,
 } from 'yaml';
 import { LockstepError } from '../base/errors.js';
-import { plain } from './words.js';
+import { plain } from '../base/plain.js';
 
 /**
  * Reads a file that a scenario or a flag names; throws what the file system throws. Whoever knows
@@ -29,7 +29,12 @@ export interface ScenarioSource {
   readonly where: Where;
 }
 
-/** Errors: usage, with the reason why the file cannot be read. */
+/**
+ * The text of a file that a user names, in any command: what keeps it from being read is said in
+ * the same words everywhere. Errors: usage.
+ *
+ * @param where  what names the file: `scenario`, `--config`
+ */
 export function readText(
   where: string,
   path: string,

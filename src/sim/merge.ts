@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { FAULT_CELL } from '../base/cells.js';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { issueError } from '../scenario/issues.js';
+import { readText, type ReadFile } from '../scenario/source.js';
 import { judgeGates } from '../verdict/coverage.js';
 import { decide } from '../verdict/decide.js';
 import {
@@ -79,13 +80,9 @@ type ShardFile = z.infer<typeof summarySchema> & { readonly path: string };
 const ENDS: readonly SweepEnd[] = ['signal', 'failure', 'timeLimit', 'plateau', 'seeds'];
 
 /**
- * @param read  a file's text
  * Errors: usage, with the file that is wrong.
  */
-export function mergeShards(
-  paths: readonly string[],
-  read: (path: string) => string,
-): SweepSummary {
+export function mergeShards(paths: readonly string[], read: ReadFile): SweepSummary {
   const files = paths.map((path) => shardFile(path, read));
   for (const file of files) agree(files[0]!, file);
   const shards = inOrder(files);
@@ -112,10 +109,10 @@ export function mergeShards(
   };
 }
 
-function shardFile(path: string, read: (path: string) => string): ShardFile {
+function shardFile(path: string, read: ReadFile): ShardFile {
+  const text = readText('merge', path, read);
   let raw: unknown;
   try {
-    const text = read(path);
     if (text.trim() === '') throw new Error('the file is empty');
     raw = JSON.parse(text);
   } catch (error) {

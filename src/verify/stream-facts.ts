@@ -3,8 +3,8 @@
  * and configuration keep the server's names. Upstream: stream.go, StreamConfig and StreamState.
  */
 import { LockstepError } from '../base/errors.js';
+import { plain } from '../base/plain.js';
 import { nanosecondsOf } from '../nats/api.js';
-import { plain } from '../scenario/words.js';
 import type { SeqRange } from '../stream/types.js';
 import { rangesOf } from '../verdict/ranges.js';
 

@@ -6,8 +6,7 @@ import { availableParallelism } from 'node:os';
 import { LockstepError, usageError } from '../base/errors.js';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
 import { driverOf, type TestDriver } from '../kit/drivers.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { checkVariables, switchIn, type Environment } from '../kit/environment.js';
 
 export interface Asked {
   /** The first one. Undefined: the test's own. */
@@ -20,6 +19,8 @@ export interface Asked {
   readonly on: readonly TestDriver[] | undefined;
   /** For the seeds of one test. Undefined: the test's own. */
   readonly timeLimitMs: number | undefined;
+  /** Tests on nats fail where there is no nats-server. */
+  readonly requireNats: boolean;
   /** Each seed is played twice and has to be the same. */
   readonly checkDeterminism: boolean;
 }
@@ -41,6 +42,7 @@ function parse(environment: Environment): Asked {
     const text = environment[name];
     return text === undefined || text === '' ? undefined : read(name, text);
   };
+  checkVariables(environment);
   const seed = given('LOCKSTEP_SEED', (name, text) => parseCount(name, text, { min: 0 }));
   const seeds = given('LOCKSTEP_SEEDS', (name, text) => parseCount(name, text, { min: 1 }));
   const cores = given('LOCKSTEP_CORES', (name, text) =>
@@ -55,6 +57,7 @@ function parse(environment: Environment): Asked {
     cores: cores ?? availableParallelism(),
     on: given('LOCKSTEP_ON', driversIn),
     timeLimitMs: given('LOCKSTEP_TIME_LIMIT', parsePositiveDuration),
+    requireNats: given('LOCKSTEP_REQUIRE_NATS', switchIn) ?? false,
     checkDeterminism: given('LOCKSTEP_CHECK_DETERMINISM', switchIn) ?? false,
   };
 }
@@ -62,10 +65,4 @@ function parse(environment: Environment): Asked {
 /** `threads`, `sim`, or both, with a comma. */
 function driversIn(name: string, text: string): readonly TestDriver[] {
   return text.split(',').map((word) => driverOf(name, word.trim()).name);
-}
-
-function switchIn(name: string, text: string): boolean {
-  if (text === '1' || text === 'true') return true;
-  if (text === '0' || text === 'false') return false;
-  throw usageError(name, text, 'one of 1, true, 0, false');
 }

@@ -16,6 +16,7 @@ import { parseCount, parsePositiveDuration } from '../base/units.js';
 import { startCluster, type Cluster, type ClusterOptions } from '../kit/cluster.js';
 import { DRIVERS_EVERYWHERE, lacking, type TestDriver } from '../kit/drivers.js';
 import type { PlayResult } from '../scenario/play.js';
+import { checkKeys } from '../scenario/words.js';
 import { keepCluster, recordRun } from './artifacts.js';
 import { askedOf } from './environment.js';
 import './matchers.js';
@@ -74,10 +75,10 @@ const clustered = base.extend<Fixtures>({
   },
 });
 
-/** A test on nats skips where there is no nats-server, unless LOCKSTEP_REQUIRE_NATS is 1. */
+/** A test on nats skips where there is no nats-server, unless LOCKSTEP_REQUIRE_NATS says so. */
 function skipWithout(on: TestDriver, skip: TestContext['skip']): void {
   const lack = lacking(on, process.env);
-  skip(lack !== null && process.env['LOCKSTEP_REQUIRE_NATS'] !== '1', lack ?? '');
+  skip(lack !== null && !asked.requireNats, lack ?? '');
 }
 
 /** Servers take seconds to start and to elect; vitest's own limit would end tests before that. */
@@ -107,6 +108,7 @@ function tellOf({ errors }: RunnerTaskResult, text: string): void {
 
 /** Plays a scenario file, a test for each driver, with a time-out of its own. */
 function scenarioTests(file: string, options: ScenarioOptions = {}): void {
+  checkKeys('test.scenario', options, ['on', 'timeout', 'check']);
   const { on = DRIVERS_EVERYWHERE, timeout = TIMEOUT_DEFAULT, check } = options;
   const limit = { timeout: parsePositiveDuration('timeout', timeout) };
   for (const driver of on) {

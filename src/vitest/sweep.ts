@@ -10,6 +10,7 @@ import { readInput } from '../scenario/input-file.js';
 import { refuseLive } from '../scenario/origins.js';
 import { planScenario, scenarioSource } from '../scenario/parse.js';
 import type { Scenario } from '../scenario/schema.js';
+import { checkKeys } from '../scenario/words.js';
 import { checkMustHit } from '../sim/must-hit.js';
 import type { SweepSubject } from '../sim/seeds.js';
 import type { SwarmFocus } from '../sim/swarm-focus.js';
@@ -48,6 +49,10 @@ export interface SweepOptions {
   readonly timeout?: string;
 }
 
+const OPTIONS: readonly (keyof SweepOptions)[] = [
+  ...(['seeds', 'seed', 'cores', 'timeLimit', 'conditions', 'checkDeterminism'] as const),
+  ...(['beyondQuorum', 'focus', 'mustHit', 'shrink', 'timeout'] as const),
+];
 const DRAWN = 'drawn';
 const SEEDS_DEFAULT = 100;
 const SHRINK_DEFAULT_MS = 30_000;
@@ -66,6 +71,7 @@ interface SweepPlan {
 
 /** Errors: usage. */
 export function planSweep(of: SweepScenario, options: SweepOptions, asked: Asked): SweepPlan {
+  checkKeys('test.sweep', options, OPTIONS);
   const { timeLimit, conditions = 'calm', shrink, focus } = options;
   const source = of === DRAWN ? null : sourceOf(of);
   const plan = source === null ? null : planScenario(source.raw, source.where, readInput);

@@ -49,6 +49,8 @@ const BAD: readonly (readonly [what: string, args: readonly string[], says: RegE
     /beyondQuorum/,
   ],
   ['unknown election', ['run', '--election', 'monarchy'], /monarchy/],
+  ['a line break in a flag', ['run', '--o\nn'], /unknown option '--o\\u\{a\}n'/],
+  ['a line break in a value', ['run', '--skip', 'a\nb'], /--skip: "a\\u\{a\}b" is not one of/],
 ];
 
 describe('command line: bad input is one line and exit 64', () => {
@@ -61,6 +63,16 @@ describe('command line: bad input is one line and exit 64', () => {
     });
     expect(stderr).toMatch(/^lockstep: /);
     expect(stderr).toMatch(says);
+  });
+});
+
+describe('command line: environment', () => {
+  it('a variable of a name that lockstep does not know: one line and exit 64', async () => {
+    const { code, stdout, stderr } = await lockstep(['schema'], undefined, { LOCKSTEP_SEDS: '5' });
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toMatch(
+      /^lockstep: LOCKSTEP_SEDS: no variable of lockstep; did you mean LOCKSTEP_SEEDS\? \(.+\)\n$/,
+    );
   });
 });
 

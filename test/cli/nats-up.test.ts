@@ -18,8 +18,8 @@ describe('nats up: refused', () => {
       ['--for', '10'],
       'lockstep: --for: "10" is not a duration with its unit, such as 250ms or 2s\n',
     ],
-    [['--config', 'test/fixtures/"'], 'lockstep: --config: test/fixtures/" cannot be read\n'],
-    [['--config', '/nowhere'], 'lockstep: --config: /nowhere cannot be read\n'],
+    [['--config', 'test/fixtures/"'], 'lockstep: --config: test/fixtures/": no such file\n'],
+    [['--config', '/nowhere'], 'lockstep: --config: /nowhere: no such file\n'],
     [['--server', '3'], "lockstep: unknown option '--server'; did you mean --servers?\n"],
   ])('%s', async (flags, stderr) => {
     expect(await lockstep(['nats', 'up', ...flags])).toEqual({ code: 64, stdout: '', stderr });

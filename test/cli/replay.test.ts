@@ -116,12 +116,25 @@ describe('cli: replay', () => {
   });
 
   it.each([
-    [['replay', 'nofile.json'], /^lockstep: replay: "nofile\.json" is not a file that can be read/],
+    [['replay', 'nofile.json'], /^lockstep: replay: nofile\.json: no such file\n$/],
     [['replay', 'package.json'], /^lockstep: package\.json: "name" is not a known key/],
     [['replay', path, '--until', 'x'], /^lockstep: --until: "x" is not an event of this run: 1 to/],
+    [['merge', 'nofile.json'], /^lockstep: merge: nofile\.json: no such file\n$/],
+    [
+      ['verify', 'M', '--depth', 'full', '--resume', '.'],
+      /^lockstep: --resume: \.: cannot be read \(a directory\)\n$/,
+    ],
+    [['replay', 'a\nb\u001b'], /^lockstep: replay: a\\u\{a\}b\\u\{1b\}: no such file\n$/],
     [['replay', path, '--lines', 'x'], /^lockstep: --lines: "x" is not a whole number/],
     [['replay'], /^lockstep: missing required argument 'file'/],
-    [['sweep', '--seeds', '1', '--shrink-limit', '5'], /^lockstep: --shrink-limit: "5" is not a/],
+    [
+      ['sweep', '--seeds', '1', '--shrink-limit', '5s'],
+      /^lockstep: --shrink-limit belongs to --shrink\n$/,
+    ],
+    [
+      ['sweep', '--seeds', '1', '--shrink', '--shrink-limit', '5'],
+      /^lockstep: --shrink-limit: "5" is not a/,
+    ],
   ])('refused: %j', (args, says) => {
     const { code, stdout, stderr } = lockstep(...args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });

@@ -360,7 +360,7 @@ onServer('live origin: connections', () => {
     writeFileSync(file, 'no seed');
     expect(await refusalOf('S', given)).toBe(`usage: ${file}: holds no nkey seed`);
     rmSync(dir, { recursive: true });
-    expect(await refusalOf('S', given)).toBe(`usage: nkey file ${file} cannot be read`);
+    expect(await refusalOf('S', given)).toBe(`usage: nkey file: ${file}: no such file`);
   });
 
   it.each([false, true])('TLS, first: %s', async (tlsFirst) => {

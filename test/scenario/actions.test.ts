@@ -133,7 +133,10 @@ describe('actions: refused', () => {
       { partition: 'isolat:leader' },
       `.partition: "isolat:leader" is not ${selections}; did you mean isolate:leader?`,
     ],
-    [{ partition: 'isolate' }, `.partition: "isolate" is not ${selections}`],
+    [
+      { partition: 'isolate' },
+      `.partition: "isolate" is not ${selections}; did you mean isolate:TARGET?`,
+    ],
     [
       { partition: 'minority:withleader' },
       `.partition: "minority:withleader" is not ${selections}; did you mean minority:with-leader?`,

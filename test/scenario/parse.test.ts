@@ -310,6 +310,16 @@ describe('scenario: values', () => {
     ['version', { version: 2 }, 'version: 2 is not 1'],
     ['no name', { name: '' }, 'name: "" is not text of at least one letter'],
     ['name of two lines', { name: 'a\nb' }, 'name: "a\\u{a}b" is not text in one line'],
+    [
+      'a key that begins so',
+      { expect: { stall: '2s' } },
+      'expect: "stall" is not a known key; did you mean stallAtMost?',
+    ],
+    [
+      'a key mixed up',
+      { expect: { state: { frist: 1 } } },
+      'expect.state: "frist" is not a known key; did you mean first?',
+    ],
     ['replicas 0', { replicas: 0 }, 'replicas: 0 is not one of 1, 3, 5, 7'],
     ['replicas 2', { replicas: '2' }, 'replicas: "2" is not one of 1, 3, 5, 7'],
     ['replicas as a word', { replicas: 'three' }, 'replicas: "three" is not one of 1, 3, 5, 7'],

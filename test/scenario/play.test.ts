@@ -88,7 +88,7 @@ describe('play: held', () => {
         omitted: 0,
       },
       stallFromMs: 10,
-      comparedInMs: 0,
+      ...{ comparedInMs: 0, complete: true },
       cutShort: false,
       violations: [],
     });

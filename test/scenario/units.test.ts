@@ -37,7 +37,7 @@ describe('units: durations', () => {
     expect(refused(() => parseDuration('--for', 5))).toBe(
       '--for: 5 is not a duration with its unit, such as 250ms or 2s',
     );
-    for (const text of ['501h', '1800000001ms', `${'9'.repeat(400)}s`]) {
+    for (const text of ['501h', '1800000001ms', `${'9'.repeat(100)}s`]) {
       expect(refused(() => parseDuration('--for', text))).toBe(
         `--for: "${text}" is not a duration of at most 500h`,
       );

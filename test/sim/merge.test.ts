@@ -144,6 +144,6 @@ describe('sim: merge', () => {
     const missing = (): string => {
       throw new Error('no such file');
     };
-    expect(() => mergeShards(['a'], missing)).toThrow('a: no such file');
+    expect(() => mergeShards(['a'], missing)).toThrow('merge: a: cannot be read (no such file)');
   });
 });

@@ -3,14 +3,26 @@ import { describe, expect, it } from 'vitest';
 import { LockstepError } from '../../src/base/errors.js';
 import { askedOf } from '../../src/vitest/environment.js';
 
+const KNOWN =
+  'LOCKSTEP_SEED, LOCKSTEP_SEEDS, LOCKSTEP_CORES, LOCKSTEP_ON, LOCKSTEP_TIME_LIMIT, ' +
+  'LOCKSTEP_CHECK_DETERMINISM, LOCKSTEP_NATS_SERVER, LOCKSTEP_REQUIRE_NATS';
+
 describe('vitest: environment', () => {
   it('nothing, or nothing in it: the test says all', () => {
     const nothing = {
       ...{ seed: undefined, seeds: undefined, on: undefined, timeLimitMs: undefined },
-      ...{ cores: availableParallelism(), checkDeterminism: false },
+      ...{ cores: availableParallelism(), checkDeterminism: false, requireNats: false },
     };
     expect(askedOf({})).toEqual(nothing);
-    const names = ['SEED', 'SEEDS', 'CORES', 'ON', 'TIME_LIMIT', 'CHECK_DETERMINISM'];
+    const names = [
+      'SEED',
+      'SEEDS',
+      'CORES',
+      'ON',
+      'TIME_LIMIT',
+      'CHECK_DETERMINISM',
+      'REQUIRE_NATS',
+    ];
     expect(askedOf(Object.fromEntries(names.map((name) => [`LOCKSTEP_${name}`, ''])))).toEqual(
       nothing,
     );
@@ -25,10 +37,15 @@ describe('vitest: environment', () => {
         LOCKSTEP_ON: 'threads, sim',
         LOCKSTEP_TIME_LIMIT: '2m',
         LOCKSTEP_CHECK_DETERMINISM: '1',
+        LOCKSTEP_REQUIRE_NATS: 'true',
+        LOCKSTEP_NATS_SERVER: 'nats-server',
+        LOCKSTEP_NATS_SERVER_2_14_0: 'another one',
+        LOCKSTEP_RUNS: '5',
+        LOCKSTEPS: 'another name',
       }),
     ).toEqual({
       ...{ seed: 42, seeds: 1_000, cores: 3, on: ['threads', 'sim'] },
-      ...{ timeLimitMs: 120_000, checkDeterminism: true },
+      ...{ timeLimitMs: 120_000, checkDeterminism: true, requireNats: true },
     });
   });
 
@@ -39,6 +56,10 @@ describe('vitest: environment', () => {
     ['LOCKSTEP_ON', 'sims', '"sims" is not one of threads, sim, nats; did you mean sim?'],
     ['LOCKSTEP_TIME_LIMIT', '5', '"5" is not a duration with its unit, such as 250ms or 2s'],
     ['LOCKSTEP_CHECK_DETERMINISM', 'yes', '"yes" is not one of 1, true, 0, false'],
+    ['LOCKSTEP_REQUIRE_NATS', 'yes', '"yes" is not one of 1, true, 0, false'],
+    ['LOCKSTEP_SEED', '1\n2', '"1\\u{a}2" is not a whole number from 0 to 2^53-1'],
+    ['LOCKSTEP_SEDS', '5', `no variable of lockstep; did you mean LOCKSTEP_SEEDS? (${KNOWN})`],
+    ['LOCKSTEP_TOKEN', '', `no variable of lockstep (${KNOWN})`],
   ])('refused in one line, without a trace: %s=%s', (name, text, why) => {
     let thrown: unknown;
     try {

@@ -93,6 +93,11 @@ describe('vitest: test.sweep', () => {
     [7, {}, 'test.sweep: takes a scenario, the path of one, or drawn'],
     [{ ...SMALL, replicas: 2 }, {}, 'test.sweep: replicas: 2 is not one of 1, 3, 5, 7'],
     [SMALL, { mustHit: ['leader:kil'] }, 'mustHit: "leader:kil"'],
+    [
+      SMALL,
+      { sedes: 3 } as object,
+      'test.sweep: "sedes" is not a known option; did you mean seeds?',
+    ],
     [SMALL, { seeds: 0 }, 'seeds: 0 is not a whole number from 1 to 2^53-1'],
     [SMALL, { cores: 0 }, 'cores: 0 is not a whole number from 1 to 256'],
     [SMALL, { timeLimit: '5' }, 'timeLimit: "5" is not a duration with its unit'],
