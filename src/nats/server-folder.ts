@@ -15,7 +15,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '../base/errors.js';
-import { plain } from '../scenario/words.js';
+import { plain } from '../base/plain.js';
 
 /** Of a folder: the process that made it. */
 interface Owner {
