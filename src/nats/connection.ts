@@ -92,7 +92,8 @@ function contentOf(what: string, path: string): string {
 }
 
 /** In our own words where they are known: a client's messages may repeat what it was given. */
-function refusalOf(error: unknown, { login, timeoutMs }: Settings): string {
+function refusalOf(error: unknown, settings: Settings): string {
+  const { login, timeoutMs } = settings;
   const { code } = error as { readonly code?: unknown };
   switch (code) {
     case ErrorCode.AuthorizationViolation:
@@ -109,7 +110,7 @@ function refusalOf(error: unknown, { login, timeoutMs }: Settings): string {
       return 'cannot be reached: connection refused';
     case ErrorCode.Timeout:
     case ErrorCode.ConnectionTimeout:
-      return `no server answered within ${formatDuration(timeoutMs)}`;
+      return `no server answered within ${formatDuration(timeoutMs)}${hintOf(settings)}`;
     case ErrorCode.ServerOptionNotAvailable:
       return 'the server does not offer TLS';
     case 'ENOTFOUND':
@@ -118,9 +119,18 @@ function refusalOf(error: unknown, { login, timeoutMs }: Settings): string {
     default: {
       const why = error instanceof Error ? error.message : 'the connection was closed';
       if (/\bSSL\b|:ssl3?_/.test(why)) return 'the server does not answer in TLS';
-      return `cannot be reached (${plain(why)})`;
+      const isDistrusted = /self-signed certificate|unable to (verify|get)/.test(why);
+      return isDistrusted
+        ? `its certificate is not trusted (${plain(why)}): --tlsca names an authority to trust`
+        : `cannot be reached (${plain(why)})`;
     }
   }
+}
+
+/** A server that wants one goes away after a handshake that succeeds: so it is in TLS 1.3. */
+function hintOf(settings: Settings): string {
+  const isBare = tlsOf(settings) !== null && settings.tlsCert === null;
+  return isBare ? '; if it wants a certificate of its clients: --tlscert and --tlskey' : '';
 }
 
 const LOGINS: Readonly<Record<Exclude<Login['kind'], 'none'>, string>> = {
