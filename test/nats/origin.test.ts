@@ -371,6 +371,8 @@ onServer('live origin: connections', () => {
     const given = { servers: [server.url], tlsCa: `${tls}/cert.pem`, tlsFirst };
     expect(await refusalOf('S', given)).toBe('usage: stream S not found');
     const distrusted = { servers: [server.url.replace('nats:', 'tls:')], tlsFirst };
-    expect(await refusalOf('S', distrusted)).toMatch(/its certificate is not trusted \(.*self-signed/);
+    expect(await refusalOf('S', distrusted)).toMatch(
+      /its certificate is not trusted \(.*self-signed/,
+    );
   });
 });
