@@ -1,5 +1,8 @@
-/** How a sweep goes, on stderr: a terminal has one line that is redrawn, a file one every 5 s. */
-import { grouped } from '../report/text.js';
+/**
+ * How a sweep goes, on stderr: a terminal has one line that is redrawn, a file one every 5 s. A seed
+ * that failed is named once, above it: nobody waits for the end of a long sweep to hear of it.
+ */
+import { grouped, printable } from '../report/text.js';
 import type { SweepTally } from '../verdict/sweep.js';
 
 const REDRAW_MS = 200;
@@ -11,6 +14,8 @@ export class SweepProgress implements Disposable {
   readonly #wanted: string;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
+  /** Of the failed seeds, how many were named. */
+  #named = 0;
 
   /** @param seeds  how many in all shards; null: it is not known */
   constructor(stream: NodeJS.WriteStream, tally: SweepTally, seeds: number | null, shards: number) {
@@ -26,8 +31,14 @@ export class SweepProgress implements Disposable {
   }
 
   #draw(): void {
+    const erase = this.#stream.isTTY ? '\r\u001b[K' : '';
+    const { failed } = this.#tally;
+    for (const { seed, property, text } of failed.slice(this.#named)) {
+      this.#stream.write(`${erase}seed ${seed} failed: ${printable(`${property}: ${text}`)}\n`);
+    }
+    this.#named = failed.length;
     const text = progressText(this.#tally, this.#wanted, performance.now() - this.#startedAt);
-    this.#stream.write(this.#stream.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
+    this.#stream.write(this.#stream.isTTY ? `${erase}${text}` : `${text}\n`);
   }
 }
 
