@@ -60,9 +60,13 @@ export function jsonOf(report: VerifyReport): object {
   return {
     ...report,
     explained: report.explained.flatMap(rangesOf),
+    unknown: report.unknown.flatMap(rangesOf),
     differences: report.differences.flatMap(rangesOf),
     counts: Object.fromEntries(
-      [...report.differences, ...report.explained].map(({ kind, count }) => [kind, count]),
+      [...report.differences, ...report.unknown, ...report.explained].map(({ kind, count }) => [
+        kind,
+        count,
+      ]),
     ),
   };
 }
@@ -78,22 +82,29 @@ function rangesOf(
     .map((range) => ({ kind, ...range, count: range.last - range.first + 1, ...parts }));
 }
 
-function perfData({ differences, explained, backlog, coverage }: VerifyReport): string {
+function perfData({
+  differences,
+  explained,
+  unknown: untold,
+  backlog,
+  coverage,
+}: VerifyReport): string {
   return [
     `differences=${total(differences)}`,
     `explained=${total(explained)}`,
+    ...(untold.length === 0 ? [] : [`unknown=${total(untold)}`]),
     `backlog=${backlog.messages ?? 'U'}`,
     `compared=${coverage.compared}`,
   ].join(' ');
 }
 
 function prometheus(report: VerifyReport): string {
-  const { origin, mirror, result, backlog, coverage, up_to, differences, explained } = report;
+  const { origin, mirror, result, backlog, coverage, up_to } = report;
   const labels = `mirror="${escaped(mirror.name)}",origin="${escaped(origin.name)}"`;
-  const found = [...differences, ...explained].map(({ kind, count }): [string, number] => [
-    `sequences{${labels},kind="${kind}"}`,
-    count,
-  ]);
+  const { differences, unknown: untold, explained } = report;
+  const found = [...differences, ...untold, ...explained].map(
+    ({ kind, count }): [string, number] => [`sequences{${labels},kind="${kind}"}`, count],
+  );
   const rows: [string, number][] = [
     [`result{${labels},depth="${coverage.depth}",result="${result}"}`, 1],
     [`from{${labels}}`, coverage.from],

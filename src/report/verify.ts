@@ -1,7 +1,17 @@
 /** A verification as text for a person. */
 import type { DifferenceKind, Excuse, Found } from '../verify/findings.js';
+import type { ObjectFinding } from '../verify/objects.js';
 import type { BacklogReport, SideReport, VerifyReport } from '../verify/result.js';
-import { counted, duration, grouped, groupedRange, printable, section, table } from './text.js';
+import {
+  counted,
+  duration,
+  grouped,
+  groupedRange,
+  listed,
+  printable,
+  section,
+  table,
+} from './text.js';
 
 /** What each kind means, and what it does not say. */
 export const MEANING: Readonly<Record<DifferenceKind | Excuse, string>> = {
@@ -13,15 +23,17 @@ export const MEANING: Readonly<Record<DifferenceKind | Excuse, string>> = {
   expired: "older than the mirror's max_age",
   ttl: 'its own time to live has passed (Nats-TTL)',
   outOfScope: 'before the start in the configuration of the mirror',
+  unknown: 'a limit of the mirror may have dropped it before others were deleted there: or not',
   settled: 'not so on the leaders: it came meanwhile, or a replica differs (--replicas tells)',
   tailGap: "the origin's last sequences hold no message: the mirror follows with the next one",
 };
 
 /** Of one kind, in a text for a person. */
 export const RANGES_SHOWN = 5;
+const OBJECTS_SHOWN = 20;
 
 export function renderVerify(report: VerifyReport): string {
-  const { origin, mirror, coverage, differences, explained, notes, load } = report;
+  const { origin, mirror, coverage, differences, unknown, explained, notes, load } = report;
   const lines = [
     headline(report),
     '',
@@ -35,7 +47,9 @@ export function renderVerify(report: VerifyReport): string {
     `read    ${coverage.depth}: ${coverage.claim}`,
     `backlog ${backlogText(report.backlog)}${reportedText(report)}`,
     ...section('different', differences.map(differenceText)),
+    ...section('unknown', unknown.map(foundText)),
     ...section('explained', explained.map(foundText)),
+    ...section('objects', objectTexts(report.objects)),
     ...notes.map((note) => `note    ${printable(note)}`),
     loadText(load),
   ];
@@ -121,6 +135,29 @@ function foundText({ kind, count, first, last, ranges }: Found<DifferenceKind | 
   const where = shown.map(groupedRange).join(', ');
   const rest = more > 0 ? ` and ${counted(more, 'more range')}, to ${grouped(last)}` : '';
   return `${grouped(count)} ${kind}: ${within}${where}${rest}: ${MEANING[kind]}`;
+}
+
+function objectTexts(objects: readonly ObjectFinding[]): string[] {
+  const texts = objects.slice(0, OBJECTS_SHOWN).map(objectText);
+  const more = objects.length - texts.length;
+  return more > 0 ? [...texts, `and ${counted(more, 'more object')}`] : texts;
+}
+
+/** `"a.jpg" in PICTURES: 3 missing: its entry, chunks 2 and 3 of 8` */
+function objectText(found: ObjectFinding): string {
+  const { name, nuid, bucket, kind, count, entry, of } = found;
+  const called = name === null ? `one that nothing names (${nuid ?? '?'})` : JSON.stringify(name);
+  const parts = [...(entry ? ['its entry'] : []), ...chunkTexts(found)].join(', ');
+  const whole = of !== null && count === of + 1 ? ', all of it' : '';
+  return printable(`${called} in ${bucket}: ${grouped(count)} ${kind}: ${parts}${whole}`);
+}
+
+function chunkTexts({ count, entry, chunks, of }: ObjectFinding): string[] {
+  const number = entry ? count - 1 : count;
+  if (number <= 0) return [];
+  const outOf = of === null ? '' : ` of ${grouped(of)}`;
+  if (chunks.length === 0) return [`${counted(number, 'chunk')}${outOf}`];
+  return [`chunk${chunks.length === 1 ? '' : 's'} ${listed(chunks.map(grouped))}${outOf}`];
 }
 
 /** In the unit that leaves at most four digits. */

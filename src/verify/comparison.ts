@@ -45,6 +45,8 @@ const NS_PER_MS = 1_000_000;
 const EXAMPLES_MAX = 10;
 /** What a store adds to subject, headers and payload. Upstream: filestore.go, fileStoreMsgSize. */
 const RECORD_EXTRA = 64;
+/** Of any message. Upstream: const.go, MAX_PAYLOAD_MAX_SIZE. */
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 export class MirrorComparison implements MergeSink {
   readonly differences = new Findings<DifferenceKind>();
@@ -62,6 +64,8 @@ export class MirrorComparison implements MergeSink {
   readonly #later: LaterOnSubject;
   /** Below the mirror's first, where a limit on bytes may have dropped it; the last one's size. */
   #dropped = { first: 0, last: 0, count: 0, size: 0 };
+  /** Whether the limit on messages may have dropped some of these. */
+  #isDroppedPossible = false;
 
   constructor(options: ComparisonOptions) {
     const { mirror, hasher, isWhole } = options;
@@ -95,7 +99,9 @@ export class MirrorComparison implements MergeSink {
     // Whatever became of it: what came before it on its subject had to give way to it.
     this.#later.there(subject);
     const excuse = this.#excuse(message);
-    if (excuse !== null) this.explained.add(excuse, seq);
+    // A limit on bytes may explain for sure what one on messages only may.
+    if (excuse === 'unknown' && this.#wasDropped(message)) this.#isDroppedPossible = true;
+    else if (excuse !== null) this.explained.add(excuse, seq);
     else if (this.#wasDropped(message)) return;
     else if (this.#later.gone(seq, subject)) return;
     else {
@@ -132,7 +138,16 @@ export class MirrorComparison implements MergeSink {
     // It was full when it dropped the last of them, or nearly so.
     if (state.bytes + size + RECORD_EXTRA >= maxBytes) {
       this.explained.tally('trimmed', first, last, count);
+    } else if (this.#isDroppedPossible || this.#wasFullPossible) {
+      this.explained.tally('unknown', first, last, count);
     } else this.differences.tally('missing', first, last, count);
+  }
+
+  /** Whether all that its origin ever had can have filled the mirror up to its limit on bytes. */
+  get #wasFullPossible(): boolean {
+    const { origin, mirror } = this.#options;
+    const { bytes, num_deleted } = origin.state;
+    return bytes + num_deleted * MESSAGE_BYTES_MAX >= mirror.maxBytes;
   }
 
   /** The mirror goes on where its origin has ended. */
@@ -194,9 +209,27 @@ export class MirrorComparison implements MergeSink {
     if (seq < startSeq || (startTime !== null && timestamp < startTime)) return 'outOfScope';
     if (mirror.maxAgeMs > 0 && this.#isPast(timestamp, mirror.maxAgeMs, SLACK_NS)) return 'expired';
     if (mirror.allowsTtl && this.#isOverdue(message, SLACK_NS)) return 'ttl';
-    const { messages, first_seq } = mirror.state;
-    const isFull = mirror.maxMessages > 0 && messages >= mirror.maxMessages;
-    return isFull && seq < first_seq ? 'trimmed' : null;
+    return this.#isHead(seq) && mirror.maxMessages > 0 ? this.#excuseOfMaxMessages(seq) : null;
+  }
+
+  /** Whether a limit may have dropped it: one that discards what is new drops nothing. */
+  #isHead(seq: number): boolean {
+    const { discardsNew, state } = this.#options.mirror;
+    return !discardsNew && seq < state.first_seq;
+  }
+
+  /**
+   * So many messages have to have come behind it. They may be gone since: that the mirror holds
+   * less now says nothing. What the origin has no more may have come too.
+   */
+  #excuseOfMaxMessages(seq: number): Excuse | null {
+    const { origin, mirror } = this.#options;
+    const { first_seq, last_seq, messages } = origin.state;
+    const upTo = mirror.state.last_seq;
+    const ofOrigin = messages - (seq - first_seq + 1) - Math.max(0, last_seq - upTo);
+    const known = Math.max(mirror.state.messages, this.selection.isAll ? ofOrigin : 0);
+    if (known >= mirror.maxMessages) return 'trimmed';
+    return upTo - seq >= mirror.maxMessages ? 'unknown' : null;
   }
 
   /** Whether the message's own time to live has passed. */
@@ -211,8 +244,7 @@ export class MirrorComparison implements MergeSink {
   }
 
   #wasDropped({ seq, subject, headers, payload }: StoredMessage): boolean {
-    const { maxBytes, state } = this.#options.mirror;
-    if (maxBytes <= 0 || seq >= state.first_seq) return false;
+    if (this.#options.mirror.maxBytes <= 0 || !this.#isHead(seq)) return false;
     const { first, count } = this.#dropped;
     const size = subject.length + headers.length + payload.length;
     this.#dropped = { first: count === 0 ? seq : first, last: seq, count: count + 1, size };

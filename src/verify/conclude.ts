@@ -1,7 +1,9 @@
 /** Everything that was found -> one result and the report of it. */
+import { grouped } from '../report/text.js';
 import type { MirrorComparison } from './comparison.js';
 import { claimOf, type Reading } from './claims.js';
 import { partsSeen } from './record-compare.js';
+import type { ObjectFinding } from './objects.js';
 import { isOlderThanOrigin, remarks } from './remarks.js';
 import type { BacklogReport, SideReport, VerifyReport, VerifyResultKind } from './result.js';
 import type { Facts } from './sides.js';
@@ -13,6 +15,7 @@ export interface Conclusion {
   readonly comparison: MirrorComparison;
   readonly reading: Reading;
   readonly backlog: BacklogReport;
+  readonly objects: readonly ObjectFinding[];
   readonly ended: string | null;
   readonly notes: readonly string[];
   readonly load: VerifyReport['load'];
@@ -23,6 +26,7 @@ export function reportOf(conclusion: Conclusion): VerifyReport {
   const { origin, mirror } = start;
   tellScope(conclusion);
   const { result, reason } = resultOf(conclusion);
+  const explained = comparison.explained.all();
   return {
     schema: 1,
     ...{ result, reason },
@@ -34,13 +38,15 @@ export function reportOf(conclusion: Conclusion): VerifyReport {
       ...{ compared: comparison.compared, claim: claimOf(reading) },
     },
     backlog,
-    explained: comparison.explained.all(),
+    explained: explained.filter(({ kind }) => kind !== 'unknown'),
+    unknown: explained.filter(({ kind }) => kind === 'unknown'),
     differences: comparison.differences
       .all()
       .map((found) =>
         found.kind === 'changed' ? { ...found, parts: partsSeen(comparison.parts) } : found,
       ),
     examples: [...comparison.examples],
+    objects: conclusion.objects,
     notes: [...remarks(end), ...notes],
     replicas: { origin: origin.servers, mirror: mirror.servers },
     load,
@@ -78,6 +84,11 @@ function resultOf(conclusion: Conclusion): { result: VerifyResultKind; reason: s
     case 'caught up':
     case 'tail gap':
     case 'keeps up':
+      if (explained.count('unknown') > 0) {
+        const many = grouped(explained.count('unknown'));
+        const reason = `a limit of the mirror may have dropped ${many} that it lacks: or not`;
+        return { result: 'inconclusive', reason };
+      }
       if (explained.total > 0) return { result: 'explained', reason: null };
       return {
         result: reading.depth === 'full' ? 'identical' : 'no difference seen',

@@ -11,7 +11,9 @@ export type Excuse =
   | 'outOfScope'
   | 'tailGap'
   /** A difference of the servers that were read, and none of the leaders'. */
-  | 'settled';
+  | 'settled'
+  /** A limit of the mirror may have dropped it before it held less than that limit: or not. */
+  | 'unknown';
 /** What has no excuse. */
 export type DifferenceKind = 'missing' | 'changed' | 'beyond';
 

@@ -2,6 +2,7 @@
 import type { MessagePart } from './record-compare.js';
 import type { Example } from './comparison.js';
 import type { DifferenceKind, Excuse, Found } from './findings.js';
+import type { ObjectFinding } from './objects.js';
 import type { StateFacts } from './stream-facts.js';
 
 export type Depth = 'state' | 'sample' | 'full';
@@ -66,11 +67,15 @@ export interface VerifyReport {
   };
   readonly backlog: BacklogReport;
   readonly explained: readonly Found<Excuse>[];
+  /** The mirror lacks it, and whether one of its limits dropped it cannot be told. */
+  readonly unknown: readonly Found<Excuse>[];
   readonly differences: readonly (Found<DifferenceKind> & {
     /** What differs of changed messages, by number of messages. */
     readonly parts?: Readonly<Partial<Record<MessagePart, number>>>;
   })[];
   readonly examples: readonly Example[];
+  /** Of an object store: what differs and what is kept, by objects. */
+  readonly objects: readonly ObjectFinding[];
   readonly notes: readonly string[];
   /** Server names by side; empty where it is no cluster. */
   readonly replicas: { readonly origin: readonly string[]; readonly mirror: readonly string[] };

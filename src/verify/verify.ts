@@ -12,6 +12,7 @@ import type { BacklogSample } from './backlog.js';
 import { borderOf, MirrorComparison } from './comparison.js';
 import { reportOf } from './conclude.js';
 import { readAll, readSome, type ReadingTools } from './reading.js';
+import { objectsOf, SEQUENCES_MAX, type ObjectFinding } from './objects.js';
 import { recheck } from './recheck.js';
 import { isBeyondOrigin } from './remarks.js';
 import type { Depth, VerifyReport } from './result.js';
@@ -107,6 +108,7 @@ class Verification {
     await this.#read();
     const facts = (await this.#again()) ?? this.#start;
     const second = this.#ended === null ? await this.#secondSample(backlog, facts) : null;
+    const objects = this.#ended === null ? await this.#objects(facts) : [];
     const { depth } = this.#request;
     const { first: from, last: to } = this.#scope;
     const resumedAt = this.#request.resume?.next ?? null;
@@ -115,6 +117,7 @@ class Verification {
       start: this.#start,
       end: facts,
       comparison: this.#comparison,
+      objects,
       reading: {
         ...{ depth, from, to, sample: this.#sample, resumedAt, servers: this.#servers },
         reached: this.#isRead ? to : Math.min(to, Math.max(from, this.#comparison.next) - 1),
@@ -273,6 +276,20 @@ class Verification {
     } catch (error) {
       this.#ended = this.#tools.signal.aborted ? 'it was interrupted' : endingOf(error);
       return null;
+    }
+  }
+
+  /** Names what differs of an object store; the result stands without that. */
+  async #objects(facts: Facts): Promise<readonly ObjectFinding[]> {
+    const { bytesPerSecond } = this.#request;
+    const asked = { sides: this.#sides, facts, bytesPerSecond, load: this.#load };
+    try {
+      const { objects, hasMore } = await objectsOf(asked, this.#comparison);
+      if (hasMore) this.#notes.push(`objects are those of the first ${SEQUENCES_MAX} sequences`);
+      return objects;
+    } catch (error) {
+      this.#notes.push(`objects are not told: ${toErrorData(error).message}`);
+      return [];
     }
   }
 

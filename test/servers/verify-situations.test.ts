@@ -166,6 +166,12 @@ onServer('verify: situations', () => {
     }
     await client.deleteMessages('MK3', 39);
     expect(await gistOf('MK3')).toMatchObject({ result: 'different', trimmed: 36, missing: 1 });
+    // Full no more, and dropped all the same: the last ten are what moved its first.
+    await client.deleteMessages('K', 35, 36);
+    await client.deleteMessages('MK1', 35, 36);
+    expect(await gistOf('MK1')).toEqual({
+      ...{ result: 'inconclusive', backlog: 'caught up', trimmed: 28, unknown: 2 },
+    });
   });
 
   it('a bucket with a longer history', async () => {

@@ -43,8 +43,9 @@ export function gist({
   backlog,
   differences,
   explained,
+  unknown,
 }: VerifyReport): Record<string, unknown> {
-  const counts = [...differences, ...explained].map(({ kind, count }) => [kind, count]);
+  const counts = [...differences, ...explained, ...unknown].map(({ kind, count }) => [kind, count]);
   const byKind: Record<string, unknown> = Object.fromEntries(counts);
   return { result, backlog: backlog.status, ...byKind };
 }

@@ -23,7 +23,7 @@ async function report(
     ...{ start: sides, end: sides, comparison: await compare(held, held) },
     reading: { ...WHOLE, to: 5, reached: 5, ...reading },
     backlog: { status: 'caught up', messages: 0, watchedMs: null },
-    ...{ ended, notes: [], load: { msgs: 10, bytes: 20, api_calls: 4 } },
+    ...{ ended, notes: [], objects: [], load: { msgs: 10, bytes: 20, api_calls: 4 } },
   });
 }
 
@@ -94,6 +94,39 @@ describe('verify: claims', () => {
     const prometheus = formatVerify(all, 'prometheus', false);
     expect(prometheus).toContain(`lockstep_verify_from{mirror="M",origin="S"} ${from}\n`);
     expect(prometheus).toContain(`lockstep_verify_up_to{mirror="M",origin="S"} ${to}\n`);
+  });
+
+  it('what a limit may have dropped: inconclusive, and told in every format', async () => {
+    const [origin, mirror] = [messages(1, 9), messages(9)];
+    const config = { name: 'M', max_msgs: 5 };
+    const sides = { origin: facts(origin), mirror: facts(mirror, config) };
+    const all = reportOf({
+      ...{ start: sides, end: sides, comparison: await compare(origin, mirror, { config }) },
+      reading: { ...WHOLE, to: 9, reached: 9 },
+      backlog: { status: 'caught up', messages: 0, watchedMs: null },
+      ...{ ended: null, notes: [], objects: [], load: { msgs: 10, bytes: 20, api_calls: 4 } },
+    });
+    const why = 'a limit of the mirror may have dropped 1 that it lacks: or not';
+    const head = `inconclusive: M, mirror of S, up to 9: ${why}`;
+    expect(all).toMatchObject({
+      explained: [],
+      unknown: [{ kind: 'unknown', first: 1, count: 1 }],
+    });
+    expect(formatVerify(all, 'text', false)).toContain(
+      'unknown   1 unknown: 1: a limit of the mirror may have dropped it',
+    );
+    expect(formatVerify(all, 'nagios', false)).toBe(
+      `UNKNOWN ${head}|differences=0 explained=0 unknown=1 backlog=0 compared=1\n`,
+    );
+    const { unknown, counts: byKind } = JSON.parse(formatVerify(all, 'json', false)) as Record<
+      string,
+      unknown
+    >;
+    expect([unknown, byKind]).toEqual([
+      [{ kind: 'unknown', first: 1, last: 1, count: 1 }],
+      { unknown: 1 },
+    ]);
+    expect(formatVerify(all, 'prometheus', false)).toContain('kind="unknown"} 1\n');
   });
 
   it('of a mirror with replicas: JSON has the reasons of both', async () => {

@@ -141,14 +141,33 @@ describe('comparison', () => {
     expect(counts(await compare(messages(2), all, { ageMs: 59_999 }))).toEqual({ kept: 1 });
   });
 
-  it('max_msgs: only what lies before the first, and only when it is full', async () => {
+  it('max_msgs: what lies before the first and had so many behind it, whatever is left', async () => {
     const [origin, mirror] = [messages(1, 2, 3, 4, 5), messages(3, 5)];
-    expect(counts(await compare(origin, mirror, { config: { max_msgs: 2 } }))).toEqual({
-      ...{ trimmed: 2, missing: 1 },
-    });
-    expect(counts(await compare(origin, mirror, { config: { max_msgs: 3 } }))).toEqual({
-      missing: 3,
-    });
+    const of = async (config: Record<string, unknown>): Promise<object> =>
+      counts(await compare(origin, mirror, { config }));
+    expect(await of({ max_msgs: 2 })).toEqual({ trimmed: 2, missing: 1 });
+    expect(await of({ max_msgs: 3 })).toEqual({ trimmed: 2, missing: 1 });
+    expect(await of({ max_msgs: 4 })).toEqual({ trimmed: 1, missing: 2 });
+    expect(await of({ max_msgs: 5 })).toEqual({ missing: 3 });
+    expect(await of({ max_msgs: 2, discard: 'new' })).toEqual({ missing: 3 });
+  });
+
+  it('max_msgs: what its origin has no more may have come too, so nobody knows', async () => {
+    const [origin, mirror] = [messages(1, 2, 9, 10), messages(9, 10)];
+    const of = async (config: Record<string, unknown>): Promise<object> =>
+      counts(await compare(origin, mirror, { config }));
+    expect(await of({ max_msgs: 2 })).toEqual({ trimmed: 2 });
+    expect(await of({ max_msgs: 3 })).toEqual({ trimmed: 1, unknown: 1 });
+    expect(await of({ max_msgs: 9 })).toEqual({ unknown: 1, missing: 1 });
+    expect(await of({ max_msgs: 10 })).toEqual({ missing: 2 });
+    // What is filtered out of the origin never came.
+    const filtered = { mirror: { name: 'S', filter_subject: 'a.>' }, max_msgs: 3 };
+    expect(await of(filtered)).toEqual({ unknown: 2 });
+    // Full of bytes is full.
+    const both = { config: { max_msgs: 9, max_bytes: 1_000 }, state: { bytes: 990 } };
+    expect(counts(await compare(origin, mirror, both))).toEqual({ trimmed: 2 });
+    const neither = { config: { max_msgs: 8, max_bytes: 5_000 }, state: { bytes: 990 } };
+    expect(counts(await compare(origin, mirror, neither))).toEqual({ unknown: 2 });
   });
 
   it('max_bytes: only when the last one dropped did not fit', async () => {
@@ -156,7 +175,14 @@ describe('comparison', () => {
     const at = async (bytes: number): Promise<object> =>
       counts(await compare(origin, mirror, { config: { max_bytes: 1_000 }, state: { bytes } }));
     expect(await at(990)).toEqual({ trimmed: 2 });
-    expect(await at(500)).toEqual({ missing: 2 });
+    expect(await at(500)).toEqual({ unknown: 2 });
+    const config = { max_bytes: 5_000 };
+    expect(counts(await compare(origin, mirror, { config }))).toEqual({ missing: 2 });
+    const discards = { config: { max_bytes: 1_000, discard: 'new' }, state: { bytes: 990 } };
+    expect(counts(await compare(origin, mirror, discards))).toEqual({ missing: 2 });
+    // One that its origin has no more can have been as large as a message can be.
+    const gone = await compare(messages(1, 2, 4), messages(4), { config, gone: 1 });
+    expect(counts(gone)).toEqual({ unknown: 2 });
   });
 
   it('max_msgs_per_subject: what has as many later ones, there or gone', async () => {

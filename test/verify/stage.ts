@@ -74,16 +74,18 @@ interface Compared {
   readonly state?: Record<string, unknown>;
   /** Milliseconds since the messages were stored. */
   readonly ageMs?: number;
+  /** Sequences between its first and last that the origin has no more. */
+  readonly gone?: number;
 }
 
 /** A whole comparison of two lists. */
 export async function compare(
   origin: readonly StoredMessage[],
   mirror: readonly StoredMessage[],
-  { config = {}, state = {}, ageMs = 0 }: Compared = {},
+  { config = {}, state = {}, ageMs = 0, gone = 0 }: Compared = {},
 ): Promise<MirrorComparison> {
   const comparison = new MirrorComparison({
-    origin: facts(origin),
+    origin: facts(origin, {}, { num_deleted: gone }),
     mirror: facts(mirror, { mirror: { name: 'S' }, ...config }, state),
     ...{ hasher, isWhole: true, now: () => STORED + BigInt(ageMs) * 1_000_000n },
   });
