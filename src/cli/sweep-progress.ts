@@ -1,6 +1,6 @@
 /**
- * How a sweep goes, on stderr: a terminal has one line that is redrawn, a file one every 5 s. A seed
- * that failed is named once, above it: nobody waits for the end of a long sweep to hear of it.
+ * How a sweep goes, on stderr: a terminal has one line that is redrawn, a file one every 5 s. What
+ * failed is named once, above it: nobody waits for the end of a long sweep to hear of it.
  */
 import { grouped, printable } from '../report/text.js';
 import type { SweepTally } from '../verdict/sweep.js';
