@@ -23,7 +23,7 @@ export function renderReplicas(report: ReplicasReport): string {
   const explanations = explained.map(({ kind, count, first, last }) => {
     return `${grouped(count)} ${kind}: ${groupedRange({ first, last })}: ${MEANING[kind]}`;
   });
-  const seenOnce = unconfirmed.map((range) => `${groupedRange(range)}: could not be read again`);
+  const seenOnce = unconfirmed.map((range) => `${groupedRange(range)}: could not be judged again`);
   const lines = [
     replicasHeadline(report),
     '',

@@ -125,7 +125,7 @@ function doubts(
   return [
     ...unread,
     ...late.map((server) => `${server} is not current, and what it lacks may still come`),
-    ...(count === 0 ? [] : [`what differed at ${grouped(count)} could not be read again`]),
+    ...(count === 0 ? [] : [`what differed at ${grouped(count)} could not be judged again`]),
   ];
 }
 

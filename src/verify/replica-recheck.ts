@@ -18,6 +18,7 @@ import {
 } from './replica-comparison.js';
 import { excuseOf, type ReplicaExcuse, type ReplicatedStream } from './replica-facts.js';
 import type { ReplicaAccess, ReplicaReader } from './replica-access.js';
+import { SupersededCandidates, type LaterOn } from './replica-superseded.js';
 import type { MessagePart } from './record-compare.js';
 
 /** What became of the differences that were found. */
@@ -26,7 +27,7 @@ export interface Rechecked {
   readonly explained: Findings<ReplicaExcuse>;
   /** Lacking on a replica that is not current: it may still come. */
   readonly behind: Findings<Pattern>;
-  /** Seen once: a replica could not be read again. */
+  /** Seen once: a replica could not be read again, or they are too many for a limit to be asked. */
   readonly unconfirmed: Ranges;
   /** The first of the differences, with what is held there. */
   readonly examples: readonly HeldExample[];
@@ -48,8 +49,6 @@ const MANY = 200_000;
 /** Ranges with less between them are read in one go. */
 const NEAR = 10_000;
 const WINDOWS_MAX = 100;
-/** Subjects that are asked for what came later on them, in one round. */
-const SUBJECTS_MAX = 500;
 const EXAMPLES_MAX = 10;
 
 /**
@@ -95,13 +94,6 @@ function nothingFound(): Rechecked {
   };
 }
 
-/** A message that is somewhere no longer, and may be for what came later on its subject. */
-interface Superseded {
-  readonly seq: number;
-  readonly pattern: Pattern;
-  readonly subject: string;
-}
-
 /** One reading of all that is left. */
 class Look {
   readonly differences = new Findings<Pattern>();
@@ -115,7 +107,7 @@ class Look {
   readonly #stream: ReplicatedStream;
   /** By place among the servers. */
   readonly #isCurrent: readonly boolean[];
-  readonly #superseded: Superseded[] = [];
+  readonly #candidates = new SupersededCandidates();
   #sources: readonly ReplicaReader[] = [];
   #wanted = setOf([]);
 
@@ -140,11 +132,12 @@ class Look {
   async at(ranges: Ranges): Promise<void> {
     this.#wanted = setOf(ranges);
     for (const window of windowsOf(ranges)) await this.#read(window, ranges);
-    for (const { seq, pattern, subject } of this.#superseded) {
-      const later = await this.#access.laterOn(subject, seq);
-      if (later >= this.#stream.facts.maxPerSubject) this.excused.add('per subject', seq);
+    const { maxPerSubject } = this.#stream.facts;
+    const laterOn: LaterOn = (subject, seq) => this.#access.laterOn(subject, seq);
+    await this.#candidates.judge(laterOn, maxPerSubject, ({ seq, pattern }, isSuperseded) => {
+      if (isSuperseded) this.excused.add('per subject', seq);
       else this.differences.add(pattern, seq);
-    }
+    });
   }
 
   async #read(window: SeqRange, ranges: Ranges): Promise<void> {
@@ -173,7 +166,12 @@ class Look {
     else {
       const excuse = excuseOf(message, facts, this.#access.now());
       if (excuse !== null) this.excused.add(excuse, seq);
-      else if (!this.#mayBeSuperseded(seq, pattern, message)) this.differences.add(pattern, seq);
+      else if (facts.maxPerSubject <= 0) this.differences.add(pattern, seq);
+      else {
+        const subject = Buffer.from(message.subject).toString();
+        const isAsked = this.#candidates.add(subject, { seq, pattern });
+        if (!isAsked) this.unconfirmed.push({ first: seq, last: seq });
+      }
     }
   }
 
@@ -182,13 +180,6 @@ class Look {
     return Array.from(pattern, (held, at) =>
       held === NONE && !this.#isCurrent[at]! ? UNREAD : held,
     ).join('');
-  }
-
-  #mayBeSuperseded(seq: number, pattern: Pattern, { subject }: StoredMessage): boolean {
-    const { maxPerSubject } = this.#stream.facts;
-    if (maxPerSubject <= 0 || this.#superseded.length === SUBJECTS_MAX) return false;
-    this.#superseded.push({ seq, pattern, subject: Buffer.from(subject).toString() });
-    return true;
   }
 }
 

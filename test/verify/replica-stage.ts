@@ -56,12 +56,21 @@ export class HeldReplicas implements ReplicaAccess {
   readonly closed: string[] = [];
   readonly askedFor: string[] = [];
   later = 0;
+  laterFor: (subject: string, seq: number) => number = () => this.later;
 
   constructor() {
     for (const server of SERVERS) {
       const held = Array.from({ length: this.lastSeq }, (_, at) => message(at + 1));
       this.replicas.set(server, new Map(held.map((each) => [each.seq, each])));
     }
+  }
+
+  /** All of them hold so many. */
+  grow(last: number): void {
+    for (const replica of this.replicas.values()) {
+      for (let seq = this.lastSeq + 1; seq <= last; seq++) replica.set(seq, message(seq));
+    }
+    this.lastSeq = last;
   }
 
   /** Changes one message on one server, or takes it away. */
@@ -104,7 +113,7 @@ export class HeldReplicas implements ReplicaAccess {
 
   laterOn(subject: string, seq: number): Promise<number> {
     this.askedFor.push(`${subject} behind ${seq}`);
-    return Promise.resolve(this.later);
+    return Promise.resolve(this.laterFor(subject, seq));
   }
 
   now(): bigint {

@@ -5,6 +5,7 @@ import { renderReplicas } from '../../src/report/replicas.js';
 import type { VerifyFormat } from '../../src/report/verify-formats.js';
 import type { StoredMessage } from '../../src/stream/types.js';
 import type { ReplicasReport } from '../../src/verify/replica-report.js';
+import { SupersededCandidates } from '../../src/verify/replica-superseded.js';
 import { compareReplicas, type ReplicasRequest } from '../../src/verify/replicas.js';
 import type { VerifyProgress } from '../../src/verify/verify.js';
 import { bytes, HeldReplicas, message, START } from './replica-stage.js';
@@ -258,6 +259,58 @@ describe('replicas: what explains a difference', () => {
   });
 });
 
+describe('replicas: many that later ones on their subjects explain', () => {
+  /** n2 lacks the first ones; the leader has all, so it knows how many came later. */
+  function lacking(upTo: number): HeldReplicas {
+    const replicas = new HeldReplicas();
+    replicas.grow(2_000);
+    replicas.config = { max_msgs_per_subject: 100 };
+    replicas.laterFor = (subject, seq) =>
+      [...replicas.replicas.get('n1')!.values()].filter(
+        (held) => held.seq > seq && Buffer.from(held.subject).toString() === subject,
+      ).length;
+    for (let seq = 1; seq <= upTo; seq++) replicas.put('n2', seq, null);
+    return replicas;
+  }
+
+  it('all of them: each subject is asked of once', async () => {
+    const replicas = lacking(1_600);
+    expect(await found(replicas, { from: 1 })).toEqual({
+      ...{ ...NOTHING, result: 'explained' },
+      explained: [['per subject', 1, 1_600, 1_600]],
+    });
+    expect(replicas.askedFor.sort()).toEqual([
+      ...['orders.0 behind 1599', 'orders.1 behind 1600', 'orders.2 behind 1598'],
+    ]);
+  });
+
+  it('not the last ones: where that begins is searched for', async () => {
+    const replicas = lacking(1_800);
+    expect(await found(replicas, { from: 1 })).toEqual({
+      ...{ ...NOTHING, result: 'different' },
+      differences: ['missing 1701-1800 n1+n3|n2|'],
+      explained: [['per subject', 1, 1_700, 1_700]],
+    });
+    expect(replicas.askedFor.length).toBeLessThan(3 * 13 * 3);
+  });
+
+  it('more subjects than are asked of: nothing is known of the others', async () => {
+    const candidates = new SupersededCandidates(2);
+    const of = (seq: number): { seq: number; pattern: string } => ({ seq, pattern: 'a-a' });
+    expect(['a', 'b', 'c', 'a'].map((subject, at) => candidates.add(subject, of(at)))).toEqual([
+      ...[true, true, false, true],
+    ]);
+    const told: unknown[] = [];
+    const laterOn = (subject: string): Promise<number> => Promise.resolve(subject === 'a' ? 5 : 4);
+    await candidates.judge(laterOn, 5, ({ seq }, isSuperseded) => told.push([seq, isSuperseded]));
+    expect(told.sort()).toEqual([
+      [0, true],
+      [1, false],
+      [3, true],
+    ]);
+  });
+});
+
 describe('replicas: what is not known', () => {
   it('a follower that is not current lacks the end -> inconclusive, named', async () => {
     const replicas = new HeldReplicas();
@@ -355,7 +408,7 @@ describe('replicas: what is not known', () => {
     };
     expect(await found(replicas)).toEqual({
       ...{ ...NOTHING, result: 'inconclusive', unconfirmed: ['12-12'] },
-      reason: 'what differed at 1 could not be read again',
+      reason: 'what differed at 1 could not be judged again',
     });
   });
 
