@@ -12,7 +12,7 @@ import { parseCount } from '../base/units.js';
 import { readInput } from '../scenario/input-file.js';
 import { planScenario, scenarioSource } from '../scenario/parse.js';
 import { FAULT_KINDS, type FaultText, type Scenario } from '../scenario/schema.js';
-import { nearest } from '../scenario/words.js';
+import { checkKeys, nearest, refusal } from '../scenario/words.js';
 import { FAULTS, type DrawnKind, type FaultDraw } from './faults.js';
 
 export type { DrawnKind } from './faults.js';
@@ -32,6 +32,10 @@ export interface ScenarioArbitraryOptions {
   readonly fields?: Partial<Omit<Scenario, 'version' | 'origin' | 'faults'>>;
 }
 
+const OPTIONS: readonly (keyof ScenarioArbitraryOptions)[] = [
+  ...(['replicas', 'kinds', 'faultsMax', 'messagesMax', 'gapMax', 'fields'] as const),
+];
+const REPLICAS = [1, 3, 5] as const;
 const RATE = 1_000;
 const SEED_MAX = 0xffff_ffff;
 /** Upstream's backoff at the default scale of time, for a few refusals in a row. */
@@ -42,7 +46,8 @@ const STALL_AT_MOST = '10s';
  * gaps and replicas, and goes towards few messages, early times and short spans. Errors: usage.
  */
 export function scenarioArbitrary(options: ScenarioArbitraryOptions = {}): fc.Arbitrary<Scenario> {
-  const { replicas = [1, 3, 5], faultsMax = 4, messagesMax = 500, gapMax = 12_000 } = options;
+  checkKeys('scenarioArbitrary', options, OPTIONS);
+  const { replicas = REPLICAS, faultsMax = 4, messagesMax = 500, gapMax = 12_000 } = options;
   const kinds = kindsOf(options.kinds ?? (Object.keys(FAULTS) as DrawnKind[]));
   const draws = kinds.map((kind) => FAULTS[kind]);
   const counts = { min: 1, max: 1e9 };
@@ -51,6 +56,7 @@ export function scenarioArbitrary(options: ScenarioArbitraryOptions = {}): fc.Ar
     count: fc.integer({ min: 1, max: parseCount('gapMax', gapMax, counts) }),
   });
   const most = parseCount('faultsMax', faultsMax, { min: 0, max: 100 });
+  checkLeast(replicas, options.fields);
   return fc
     .record({
       seed: fc.integer({ min: 0, max: SEED_MAX }),
@@ -77,6 +83,15 @@ export function pinnedScenarios(folder: string): [Scenario][] {
     planScenario(raw, where, readInput);
     return [raw as Scenario];
   });
+}
+
+/** What makes the least of all scenarios wrong makes each of them wrong: none would be drawn. */
+function checkLeast(replicas: readonly number[], fields: ScenarioArbitraryOptions['fields']): void {
+  if (replicas.length === 0) throw refusal('replicas', replicas, 'a list of sizes of a cluster');
+  const least = { seed: 1, skip: 'entries', messages: 1, size: 0, gaps: [], faults: [] } as const;
+  for (const count of replicas) {
+    planScenario(composed({ ...least, replicas: count }, fields), 'scenarioArbitrary', readInput);
+  }
 }
 
 interface Parts {

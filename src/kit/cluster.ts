@@ -10,7 +10,6 @@ import { formatDuration, parsePositiveDuration } from '../base/units.js';
 import { OVER_BUDGET } from '../scenario/budget.js';
 import {
   eachKind,
-  scenario,
   type FaultParameters,
   type ScenarioFields,
   type StateText,
@@ -23,9 +22,10 @@ import { loaded } from '../scenario/own-origin.js';
 import { planAdded, planScenario } from '../scenario/parse.js';
 import { RunRecord } from '../scenario/record.js';
 import { resultOf, Run, type Outcome, type PlayResult } from '../scenario/run.js';
-import type { AddedFaultText } from '../scenario/schema.js';
+import type { AddedFaultText, Scenario } from '../scenario/schema.js';
 import type { FaultKind, FaultPlan, Plan } from '../scenario/types.js';
 import type { FaultSummary, LedgerReader } from '../verdict/types.js';
+import { checkKeys } from '../scenario/words.js';
 import { driverOf, type TestDriver } from './drivers.js';
 import { MemberStates, type MemberState } from './members.js';
 
@@ -43,6 +43,9 @@ export interface WaitOptions {
   /** A duration of the driver's clock; default 30s. */
   readonly within?: string;
 }
+
+/** The data of a scenario file, drawn by fast-check say, and who runs it. */
+type WholeScenario = Scenario & Pick<ClusterOptions, 'on' | 'replay'>;
 
 /** `stepDown('leader')`: resolves once the fault is installed. */
 export type Strikes = {
@@ -63,10 +66,10 @@ const FALL_MS = 20_000;
  *
  * Errors: usage; timeout, when nobody was elected.
  */
-export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster(options: ClusterOptions | WholeScenario = {}): Promise<Cluster> {
   const { on = 'threads', name = 'a test', replay = '', ...fields } = options;
   const driver = driverOf('on', on);
-  const text = scenario(name, { origin: ORIGIN_DEFAULT, ...fields });
+  const text = { version: 1, name, origin: ORIGIN_DEFAULT, ...fields };
   const whole = await loaded(planScenario(text, 'startCluster', readInput));
   const plan = { ...whole, faults: faultsOn(whole.faults, driver.name) };
   const record = new RunRecord(plan, driver);
@@ -157,7 +160,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Faults that strike in the middle of the turn in which the state is reached. */
-  when(state: StateText, { within }: WaitOptions = {}): Strikes {
+  when(state: StateText, options: WaitOptions = {}): Strikes {
+    const within = withinOf('when', options);
     const inject = (text: AddedFaultText): Promise<FaultSummary> =>
       this.inject({ ...text, when: state, ...(within === undefined ? {} : { within }) });
     return eachKind(inject) as Strikes;
@@ -194,7 +198,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Waits until every living member holds all that the origin has. Errors: timeout. */
-  async caughtUp({ within = WITHIN_DEFAULT }: WaitOptions = {}): Promise<void> {
+  async caughtUp(options: WaitOptions = {}): Promise<void> {
+    const within = withinOf('caughtUp', options) ?? WITHIN_DEFAULT;
     const { record, running } = this.#parts;
     const { last } = running.origin;
     await this.#until('all to catch up', parsePositiveDuration('within', within), {
@@ -204,7 +209,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Waits until somebody leads; the origin stays as it is. Errors: timeout. */
-  async elected({ within = WITHIN_DEFAULT }: WaitOptions = {}): Promise<Slot> {
+  async elected(options: WaitOptions = {}): Promise<Slot> {
+    const within = withinOf('elected', options) ?? WITHIN_DEFAULT;
     const withinMs = parsePositiveDuration('within', within);
     await this.#until('a leader', withinMs, {
       isOpen: false,
@@ -252,6 +258,10 @@ export class Cluster implements AsyncDisposable {
       await this.#parts.run.toItsEnd();
       outcome = await this.#parts.run.judged(hasher);
     } catch (error) {
+      if (this.#closed !== null) {
+        const text = 'the cluster was closed while it was judged: await expect(cluster)';
+        throw new LockstepError('usage', `${text}, or verify()`);
+      }
       const { code, message } = toErrorData(error);
       // Nobody knows what became of what was not answered in time.
       record.reason(code === 'timeout' ? 'inconclusive' : 'harness', message);
@@ -321,6 +331,12 @@ interface Wait {
   readonly isMet: () => boolean;
   /** What there was instead, for whoever waited in vain. */
   readonly seen: () => string;
+}
+
+/** Errors: usage, when an option is another one. */
+function withinOf(where: string, options: WaitOptions): string | undefined {
+  checkKeys(where, options, ['within']);
+  return options.within;
 }
 
 function fallsWithinMs({ trigger }: FaultPlan): number {

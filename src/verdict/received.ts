@@ -3,7 +3,7 @@
  * message once, in order, as it was. Nothing is asked of how it came; sequences, ids of one's own
  * or the bodies alone say which message is which.
  */
-import { usageError } from '../base/errors.js';
+import { LockstepError, usageError } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { DIGEST_BLOCK } from '../base/limits.js';
 import type { SeqRange } from '../stream/types.js';
@@ -130,7 +130,7 @@ class HandedBook {
     for (const [at, message] of messages.entries()) {
       const name = nameOf(message);
       const where = `published[${at}]`;
-      if (name === 'a message') throw unnamed(where);
+      if (name === 'a message') throw unnamed(where, 'neither seq nor id');
       if (this.#named.has(name)) throw usageError(where, name, 'used once only');
       this.#hasIds ||= message.seq === undefined;
       this.#add(name, this.#digest(message), false);
@@ -141,7 +141,7 @@ class HandedBook {
   find(message: ReceivedMessage, where: string): Handed | undefined {
     if (message.seq !== undefined || this.#hasIds) return this.#named.get(nameOf(message));
     const digest = this.#digest(message);
-    if (digest === null) throw unnamed(where);
+    if (digest === null) throw unnamed(where, 'neither seq nor id nor body');
     const alike = this.#byBody.get(digest);
     if (alike === undefined) return undefined;
     const { entries } = alike;
@@ -196,8 +196,8 @@ function nameOf({ seq, id }: ReceivedMessage): string {
   return id === undefined ? 'a message' : `id ${id}`;
 }
 
-function unnamed(where: string): Error {
-  return usageError(where, 'a message without seq, id or body', 'one that can be told from others');
+function unnamed(where: string, lacks: string): Error {
+  return new LockstepError('usage', `${where}: it has ${lacks}, by which it could be told`);
 }
 
 function inReads({ first, last }: SeqRange): SeqRange[] {

@@ -7,6 +7,7 @@ import type { Slot } from '../base/member.js';
 import { parsePositiveDuration } from '../base/units.js';
 import { counted, duration, grouped } from '../report/text.js';
 import type { PlayResult } from '../scenario/run.js';
+import { checkKeys } from '../scenario/words.js';
 import type { LeaderSpan } from '../verdict/timeline.js';
 import type { Reason } from '../verdict/types.js';
 
@@ -98,6 +99,7 @@ export function lateRecoveries(result: PlayResult, within: string): Answer {
 
 /** Elections other than those that were expected. */
 export function electionFaults(result: PlayResult, expected: Elected = {}): Answer {
+  checkKeys('toHaveElected', expected, ['leader', 'times', 'atLeast']);
   const { leader, times, atLeast = times ?? 1 } = expected;
   const { leaders } = result.timeline;
   const told = leaders.map(({ slot, term }) => `${slot} in term ${term}`).join(', ') || 'nobody';

@@ -69,7 +69,7 @@ const clustered = base.extend<Fixtures>({
     if (task.result?.state === 'fail') {
       group.failedSeed = seed;
       const path = keepCluster(cluster);
-      tellOf(task.result, `replay: ${replay}\nevents: ${path}`);
+      tellOf(task.result, [`replay: ${replay}`, `events: ${path}`]);
       await recordRun(task, { driver: on, seed, replay }, [path]);
     } else if (asked.checkDeterminism && on === 'sim') compared(group, turn, cluster.events);
   },
@@ -97,11 +97,13 @@ function overridden(...words: unknown[]): never {
 }
 
 /** A test that has failed takes no annotation any more; what is said goes with its first error. */
-function tellOf({ errors }: RunnerTaskResult, text: string): void {
+function tellOf({ errors }: RunnerTaskResult, lines: readonly string[]): void {
   const [error] = errors ?? [];
   if (error === undefined) return;
   const { message, stack } = error;
-  error.message = `${message}\n${text}`;
+  // A matcher on the cluster has said them.
+  const more = lines.filter((line) => !message.split('\n').includes(line));
+  error.message = [message, ...more].join('\n');
   // Some reporters show the one, some the other.
   if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
 }

@@ -9,6 +9,7 @@ import { keepCluster } from './artifacts.js';
 import { loadHasher } from '../base/hasher.js';
 import { grouped, printable } from '../report/text.js';
 import type { PlayResult } from '../scenario/run.js';
+import { checkKeys, refusal } from '../scenario/words.js';
 import { judgeReceived, type ReceivedMessage, type ReceivedOptions } from '../verdict/received.js';
 import type { LedgerReader } from '../verdict/types.js';
 import {
@@ -107,10 +108,18 @@ function told({ summary, reasons }: PlayResult, against: readonly string[]): str
 async function toMatchLedger(
   received: unknown,
   ledger: LedgerReader | readonly ReceivedMessage[],
-  options?: ReceivedOptions,
+  options: ReceivedOptions = {},
 ): Promise<Awaited<MatcherResult>> {
   if (!Array.isArray(received)) {
     throw new TypeError('toMatchLedger takes what was received, as a list of { seq | id, body }');
+  }
+  if (!Array.isArray(ledger) && typeof (ledger as Partial<LedgerReader>)?.report !== 'function') {
+    throw new TypeError('toMatchLedger compares with cluster.ledger, or a list of what was sent');
+  }
+  checkKeys('toMatchLedger', options, ['duplicates']);
+  const { duplicates } = options;
+  if (duplicates !== undefined && duplicates !== 'allowed') {
+    throw refusal('toMatchLedger: duplicates', duplicates, 'the word allowed');
   }
   const messages = received as readonly ReceivedMessage[];
   const { counts, named } = await judgeReceived(messages, ledger, await loadHasher(), options);

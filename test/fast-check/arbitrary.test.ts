@@ -102,6 +102,13 @@ describe('fast-check: scenarios', () => {
   it.each([
     [{ kinds: ['kil'] }, 'kinds: "kil" is not a kind of fault; did you mean kill?'],
     [{ kinds: ['originRecreate'] }, '"originRecreate" is not a kind of fault that comes out'],
+    [
+      { faultMax: 3 },
+      'scenarioArbitrary: "faultMax" is not a known option; did you mean faultsMax?',
+    ],
+    [{ replicas: [3, 2] }, 'scenarioArbitrary: replicas: 2 is not one of 1, 3, 5, 7'],
+    [{ replicas: [] }, 'replicas: an empty list is not a list of sizes of a cluster'],
+    [{ fields: { name: '' } }, 'scenarioArbitrary: name: "" is not text of at least one letter'],
     [{ messagesMax: 0 }, 'messagesMax: 0 is not a whole number from 1'],
     [{ gapMax: 0 }, 'gapMax: 0 is not a whole number from 1'],
     [{ faultsMax: -1 }, 'faultsMax: -1 is not a whole number from 0 to 100'],

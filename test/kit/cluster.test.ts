@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LockstepError, type ErrorCode } from '../../src/base/errors.js';
 import { startCluster, type Cluster, type ClusterOptions } from '../../src/kit/cluster.js';
-import { FAULT_KINDS } from '../../src/scenario/schema.js';
+import { FAULT_KINDS, type Scenario } from '../../src/scenario/schema.js';
 
 const GAP = { synthetic: { messages: 2_000, size: 64, gaps: [{ after: 1_000, count: 25_000 }] } };
 /** Comes in half a second: what is injected at once falls before its end. */
@@ -36,6 +36,25 @@ function skipsOf(cluster: Cluster): string[] {
   return words.slice(words.indexOf('skips'));
 }
 
+describe('kit: cluster: slips', () => {
+  it('options that nobody knows', async () => {
+    await using cluster = await onSim();
+    const slip = { whithin: '1s' } as object;
+    const text = '"whithin" is not a known option; did you mean within?';
+    expect(() => cluster.when({ applied: 1 }, slip)).toThrow(`when: ${text}`);
+    expect(await failure(cluster.caughtUp(slip))).toEqual(['usage', `caughtUp: ${text}`]);
+    expect(await failure(cluster.elected(slip))).toEqual(['usage', `elected: ${text}`]);
+  });
+
+  it('closed before its judgement was waited for', async () => {
+    const cluster = await startCluster({ on: 'threads', origin: SMALL });
+    const judged = failure(cluster.verify());
+    await cluster.close();
+    const text = 'the cluster was closed while it was judged: await expect(cluster), or verify()';
+    expect(await judged).toEqual(['usage', text]);
+  });
+});
+
 describe('kit: cluster: start', () => {
   it('somebody leads, and nothing is delivered before the first wait', async () => {
     await using cluster = await onSim();
@@ -49,6 +68,12 @@ describe('kit: cluster: start', () => {
     expect(cluster.events.some(({ kind }) => kind === 'firstDelivery')).toBe(false);
     await cluster.pass('20ms');
     expect(cluster.events.some(({ kind }) => kind === 'firstDelivery')).toBe(true);
+  });
+
+  it('takes a whole scenario, too', async () => {
+    const drawn: Scenario = { version: 1, name: 'drawn', replicas: 1, origin: SMALL };
+    await using cluster = await startCluster({ on: 'sim', ...drawn });
+    expect(cluster.plan).toMatchObject({ name: 'drawn', replicas: 1, origin: { messages: 500 } });
   });
 
   it.each([

@@ -109,8 +109,10 @@ describe('verdict: received: what was published', () => {
   });
 
   it('refused: what cannot be told from others', async () => {
-    const nameless = 'is not one that can be told from others';
-    await expect(judged([], [{ body: 'x' }])).rejects.toThrow(`published[0]: "a message`);
+    const nameless = 'received[0]: it has neither seq nor id nor body, by which it could be told';
+    await expect(judged([], [{ body: 'x' }])).rejects.toThrow(
+      'published[0]: it has neither seq nor id,',
+    );
     await expect(judged([{}], LEDGER)).rejects.toThrow(nameless);
     await expect(judged([], [A, A])).rejects.toThrow('published[1]: "id a" is not used once only');
   });

@@ -224,6 +224,22 @@ describe('vitest: matchers', () => {
     await expect([]).toMatchLedger([]);
   });
 
+  it('slips: what they compare with, and options that they do not know', async () => {
+    const elected = { leaders: 'r1' } as object;
+    expect(textOf(() => expect(GOOD).toHaveElected(elected))).toBe(
+      'toHaveElected: "leaders" is not a known option; did you mean leader?',
+    );
+    const matched = (ledger: unknown, options: object): Promise<void> =>
+      expect([{ seq: 1 }]).toMatchLedger(ledger as [], options);
+    await expect(matched({}, {})).rejects.toThrow('toMatchLedger compares with cluster.ledger');
+    await expect(matched([], { duplicate: 'allowed' })).rejects.toThrow(
+      'toMatchLedger: "duplicate" is not a known option; did you mean duplicates?',
+    );
+    await expect(matched([], { duplicates: true })).rejects.toThrow(
+      'toMatchLedger: duplicates: true is not the word allowed',
+    );
+  });
+
   it('takes the result of a play or a cluster, and nothing else', () => {
     const other = (): void => {
       expect({ summary: {} }).toHaveHeld();
