@@ -65,6 +65,10 @@ async function load({ path, options, rate }: ModuleOriginPlan): Promise<OwnOrigi
     if (typeof module.default === 'function')
       own = await (module.default as OpenOwnOrigin)(options);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      const text = 'this Node runs JavaScript only: name the module that it is compiled to';
+      throw new LockstepError('usage', `${where}: ${text}`);
+    }
     const { message } = toErrorData(error);
     throw new LockstepError('usage', `${where}: it failed (${plain(message)})`);
   }

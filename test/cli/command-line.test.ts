@@ -1,6 +1,6 @@
 /** The built command line as a user meets it: exit codes, one line on stderr, JSON on stdout. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -63,6 +63,18 @@ describe('command line: bad input is one line and exit 64', () => {
     });
     expect(stderr).toMatch(/^lockstep: /);
     expect(stderr).toMatch(says);
+  });
+});
+
+describe("command line: an origin of one's own", () => {
+  it('a module that this Node does not run: one line and exit 64', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
+    const file = join(dir, 'a.yaml');
+    writeFileSync(file, 'version: 1\nname: a\norigin: { module: { path: README.md } }\n');
+    const { code, stderr } = await lockstep(['run', file, '--on', 'sim']);
+    rmSync(dir, { recursive: true });
+    const text = 'this Node runs JavaScript only: name the module that it is compiled to';
+    expect([code, stderr]).toEqual([64, `lockstep: origin.module: README.md: ${text}\n`]);
   });
 });
 
