@@ -1,6 +1,7 @@
 /** Bugs of the mirror and of applying: what reaches a store, in what order, how often. */
 import type { SwarmMutant } from './types.js';
 
+const MIRROR = 'src/mirror/mirror.js';
 const OPENING = 'src/mirror/opening.js';
 const REPLICA = 'src/replica/replica.js';
 const STORE = 'src/stream/store.js';
@@ -118,5 +119,86 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: UNLIKE_ORIGIN,
+  },
+  {
+    id: 'X10',
+    title: 'the mirror is opened before the own no-op is applied',
+    source: 'docs/mirror.md, rule 8; raft paper, section 8',
+    edits: [
+      {
+        file: REPLICA,
+        find: "if (this.#direct && log.role === 'leader')",
+        replace: "if (log.role === 'leader')",
+      },
+    ],
+    fires: ['own no-op first', ...UNLIKE_ORIGIN],
+  },
+  {
+    id: 'X11',
+    title: 'the lag moves when messages are accepted, not when they are applied',
+    source: 'docs/mirror.md, rule 3',
+    edits: [
+      {
+        file: 'src/mirror/lag.js',
+        find: 'this.#accepted.push({ last, behind });',
+        replace: 'this.#value = behind;',
+      },
+    ],
+    fires: ['applied lag', 'refusal restores'],
+  },
+  {
+    id: 'X12',
+    title: 'the lag does not move when messages are applied',
+    source: 'nats-server stream.go, processInboundMirrorMsg (mirror lag)',
+    edits: [{ file: 'src/mirror/lag.js', find: 'this.#value = batch.behind;', replace: '' }],
+    fires: ['applied lag'],
+  },
+  {
+    id: 'X13',
+    title: 'an opening is closed and the origin keeps its consumer',
+    source: 'nats-server stream.go, cancelMirrorConsumer',
+    edits: [
+      {
+        file: MIRROR,
+        find: "this.#outbox.command({ type: 'close', opening });",
+        replace: '',
+      },
+    ],
+    fires: ['one consumer'],
+  },
+  {
+    id: 'X14',
+    title: 'the identity of the origin is not logged',
+    source: 'docs/mirror.md, rule 12',
+    edits: [
+      {
+        file: OPENING,
+        find: 'this.#identified = ports.storeIdentity() !== null;',
+        replace: 'this.#identified = true;',
+      },
+    ],
+    fires: ['identity first', ...UNLIKE_ORIGIN],
+  },
+  {
+    id: 'X15',
+    title: 'set-ups that fail again and again are tried without a backoff',
+    source: 'nats-server stream.go, calculateRetryBackoff',
+    edits: [
+      { file: MIRROR, find: 'this.#pacing.attempts++;', replace: 'this.#pacing.attempts = 0;' },
+    ],
+    fires: ['retry pacing'],
+  },
+  {
+    id: 'X16',
+    title: 'after a loss or a mismatch the mirror waits as if a set-up had failed',
+    source: 'nats-server pull request 8152 (retry only by the health check, 10 s later)',
+    edits: [
+      {
+        file: MIRROR,
+        find: 'if (SETUP_CAUSES.has(cause))',
+        replace: 'if (true)',
+      },
+    ],
+    fires: ['asks again'],
   },
 ];

@@ -215,4 +215,63 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     within: 300,
     directed: { test: 'test/raft/campaign.test.ts', titled: 'raft: check-quorum' },
   },
+  {
+    id: 'M27',
+    title: 'votes are asked for before the own one is durable',
+    source: 'raft paper, figure 2; akka-raft issue 62',
+    edits: [
+      {
+        file: ELECTION,
+        find: "state.outbox.sendAfterPersist({\n        type: 'vote',",
+        replace: "state.outbox.sendNow({\n        type: 'vote',",
+      },
+    ],
+    fires: ['durable answers', 'monotonic', ...TWO_LEADERS],
+  },
+  {
+    id: 'M28',
+    title: 'a later term is told of before it is durable',
+    source: 'raft paper, figure 2 (currentTerm); akka-raft issue 62',
+    edits: [
+      {
+        file: 'src/raft/follower.js',
+        find: "state.outbox.sendAfterPersist({ type: 'heartbeatReply'",
+        replace: "state.outbox.sendNow({ type: 'heartbeatReply'",
+      },
+    ],
+    fires: ['durable answers', 'monotonic'],
+  },
+  {
+    id: 'M29',
+    title: 'a transfer is never given up',
+    source: 'hashicorp/raft TestRaft_LeadershipTransferLeaderReplicationTimeout',
+    edits: [
+      {
+        file: 'src/raft/leadership.js',
+        find: 'if (transfer === null || this.#ticks - transfer.sinceTick < electionTicksMax)',
+        replace: 'if (true)',
+      },
+    ],
+    fires: ['transfer fence', 'catch-up'],
+    focus: 'elections',
+    within: 300,
+    directed: {
+      test: 'test/raft/transfer.test.ts',
+      titled: 'abandoned after one election time-out, then takes proposals',
+    },
+  },
+  {
+    id: 'M30',
+    title: 'a transfer orders a target to campaign that lacks entries',
+    source: 'hashicorp/raft TestRaft_LeadershipTransferToBehindServer',
+    edits: [
+      {
+        file: 'src/raft/leadership.js',
+        find: 'if (this.replication.progress(transfer.to).match !== log.lastIndex)',
+        replace: 'if (false)',
+      },
+    ],
+    fires: ['transfer fence'],
+    focus: 'elections',
+  },
 ];

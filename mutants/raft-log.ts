@@ -7,6 +7,7 @@ const REPLICATION = 'src/raft/replication.js';
 
 /** What a log that is not the leader's leads to, whichever comes first. */
 const UNLIKE_LOGS = [
+  'acknowledged matches',
   'applied is durable',
   'log matching',
   'committed on quorum',

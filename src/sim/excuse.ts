@@ -1,8 +1,8 @@
 /**
  * Whether a core that made no progress owed any. It does if it holds a majority of voters that
  * remember their votes, linked with each other, if one of them can still hold every committed
- * entry, and if pre-vote and check-quorum keep outsiders from deposing its leaders. A stall
- * that none of this explains is a finding.
+ * entry, and if pre-vote and check-quorum keep outsiders, where there are any, from deposing its
+ * leaders. A stall that none of this explains is a finding.
  */
 import type { JournalView } from './invariants/types.js';
 
@@ -50,7 +50,9 @@ export function excuseOf({
     const alive = holders.some(({ reachable, wiped }) => reachable && !wiped);
     if (!alive) return 'log held by nobody alive';
   }
-  return preVote && checkQuorum ? null : 'pre-vote or check-quorum off';
+  // Where nobody stays out there is nobody to depose a leader, or to be taken for one.
+  const isWhole = members.every(({ reachable }) => reachable);
+  return isWhole || (preVote && checkQuorum) ? null : 'pre-vote or check-quorum off';
 }
 
 /** Whether one of those that count is linked with so many of them that they are a majority. */

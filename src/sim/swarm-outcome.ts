@@ -6,6 +6,7 @@ import { sameIdentity } from '../mirror/answer.js';
 import type { ClusterEvent } from '../scenario/driver.js';
 import type { SeedFailure } from '../verdict/sweep.js';
 import { excuseOf, type Excuse, type Standing } from './excuse.js';
+import { AppliedLag } from './invariants/applied-lag.js';
 import type { SimNode } from './node.js';
 import type { SwarmFaults } from './swarm-faults.js';
 import type { SwarmPlan } from './swarm-plan.js';
@@ -62,6 +63,19 @@ export class SwarmOutcome {
     });
     const { preVote = true, checkQuorum = true } = this.#plan.tuning ?? {};
     return excuseOf({ members, committed: this.#committed, preVote, checkQuorum });
+  }
+
+  /** A leader that has taken in everything and still tells of a lag; null: nobody does. */
+  lagLeft(): SeedFailure | null {
+    const leader = this.#world.leader();
+    if (leader === null || this.#diverges()) return null;
+    const { log, applied, store, openingPhase, mirrorStanding } = leader.replica!;
+    const { cursor, lag } = mirrorStanding;
+    const hasAll = applied === log.lastIndex && cursor.seq === store.lastSeq;
+    const isAtEnd = openingPhase === 'receiving' && store.lastSeq >= this.owedSeq;
+    if (!hasAll || !isAtEnd || lag === 0) return null;
+    const text = `${leader.slot} has everything up to ${store.lastSeq} and a lag of ${lag}`;
+    return { verdict: 'violated', property: AppliedLag.property, text };
   }
 
   stalled(limitMs: number): SeedFailure {

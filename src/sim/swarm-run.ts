@@ -59,6 +59,7 @@ export async function runSwarm(
     const stall = playPhases({ plan, world, faults, outcome, failed });
     excuse = stall === null ? null : outcome.excuse();
     failure = failed() ?? (excuse === null ? stall : null);
+    if (plan.beyondQuorum !== true && stall === null) failure ??= outcome.lagLeft();
     failure ??= await judgeCopies(plan, world, { outcome, hasher, excused: excuse !== null });
   } catch (error) {
     failure = failed() ?? failureOf(error);

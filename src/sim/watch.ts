@@ -5,12 +5,13 @@
  */
 import type { Hasher } from '../base/hasher.js';
 import type { Member, Slot } from '../base/member.js';
-import type { MirrorEvent, OriginFrame } from '../mirror/types.js';
+import type { MirrorEvent, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Message, Persist } from '../raft/types.js';
 import type { Replica } from '../replica/replica.js';
 import type { ReplicaEvent } from '../replica/types.js';
 import { expectedOf, viewOf } from '../stream/layout.js';
 import type { MemoryDisk } from './disk.js';
+import { AcknowledgedMatches } from './invariants/acknowledged-matches.js';
 import { AppliedInPlace } from './invariants/applied-in-place.js';
 import { AppliedIsDurable } from './invariants/applied-is-durable.js';
 import { CommittedImmutable } from './invariants/committed-immutable.js';
@@ -25,22 +26,20 @@ import { LoggedAsAccepted } from './invariants/logged-as-accepted.js';
 import { LogMatching } from './invariants/log-matching.js';
 import { Monotonic } from './invariants/monotonic.js';
 import { NewerLogVoted, type LogEnd } from './invariants/newer-log-voted.js';
-import { OneConsumer } from './invariants/one-consumer.js';
 import { OwnTermCommits } from './invariants/own-term-commits.js';
-import { RefusalRestores, type MirrorStanding } from './invariants/refusal-restores.js';
-import { RetryPacing } from './invariants/retry-pacing.js';
-import { SkipBatches } from './invariants/skip-batches.js';
 import { StateMachineSafety } from './invariants/state-machine-safety.js';
 import { TermFence } from './invariants/term-fence.js';
 import { TimeoutKept } from './invariants/timeout-kept.js';
 import { TransferFence } from './invariants/transfer-fence.js';
 import type { Finding, JournalView } from './invariants/types.js';
+import { MirrorWatch } from './mirror-watch.js';
 
 /** What the watch sees of a member. */
 export interface Watched {
   readonly slot: Slot;
   readonly member: Member;
   readonly life: number;
+  readonly isAlive: boolean;
   readonly disk: MemoryDisk;
   /** Milliseconds of the member's own clock. */
   readonly clockMs: number;
@@ -56,6 +55,8 @@ export interface Violation {
   readonly text: string;
 }
 
+type Accepted = Extract<MirrorEvent, { readonly kind: 'propose' }>;
+
 interface Terms {
   readonly entryTerm: number;
   /** Of the member that committed it. */
@@ -65,6 +66,7 @@ interface Terms {
 export class Watch {
   readonly #hasher: Hasher;
   readonly #disks: readonly MemoryDisk[];
+  readonly #diskOf: ReadonlyMap<Member, MemoryDisk>;
   readonly #tell: (violation: Violation) => void;
   readonly #told = new Set<string>();
   /** Up to where the commits of each slot's present life were checked. */
@@ -76,9 +78,8 @@ export class Watch {
   readonly #leaderAppendOnly = new LeaderAppendOnly();
   readonly #ownTermCommits = new OwnTermCommits();
   readonly #termFence = new TermFence();
-  readonly #transferFence = new TransferFence();
+  readonly #transferFence: TransferFence;
   readonly #loggedAsAccepted = new LoggedAsAccepted();
-  readonly #refusalRestores = new RefusalRestores();
   readonly #logMatching = new LogMatching();
   readonly #leaderCompleteness = new LeaderCompleteness();
   readonly #stateMachineSafety = new StateMachineSafety();
@@ -86,34 +87,37 @@ export class Watch {
   readonly #committedOnQuorum = new CommittedOnQuorum();
   readonly #monotonic = new Monotonic();
   readonly #durableAnswers = new DurableAnswers();
+  readonly #acknowledgedMatches = new AcknowledgedMatches();
   readonly #appliedIsDurable = new AppliedIsDurable();
   readonly #appliedInPlace = new AppliedInPlace();
-  readonly #skipBatches = new SkipBatches();
-  readonly #oneConsumer = new OneConsumer();
-  readonly #retryPacing: RetryPacing;
   readonly #timeoutKept: TimeoutKept;
+  readonly #mirrors: MirrorWatch;
 
   constructor(options: {
     readonly hasher: Hasher;
     readonly timeScale: number;
-    /** The longest election time-out. */
+    /** The longest election time-out, for who has one and for who hands over. */
     readonly timeoutTicks: number;
-    /** The disks of all slots. */
-    readonly disks: readonly MemoryDisk[];
+    readonly transferTicks: number;
+    /** All of them. */
+    readonly nodes: readonly Pick<Watched, 'member' | 'disk'>[];
     readonly tell: (violation: Violation) => void;
   }) {
     this.#hasher = options.hasher;
-    this.#disks = options.disks;
+    this.#disks = options.nodes.map(({ disk }) => disk);
+    this.#diskOf = new Map(options.nodes.map(({ member, disk }) => [member, disk]));
     this.#tell = options.tell;
-    this.#retryPacing = new RetryPacing(options.timeScale);
     this.#timeoutKept = new TimeoutKept(options.timeoutTicks);
+    const say = this.#say.bind(this);
+    this.#mirrors = new MirrorWatch({ ...options, members: options.nodes.length, say });
+    this.#transferFence = new TransferFence(options.transferTicks);
   }
 
   /** A member started from what its disk holds. */
   started({ slot, member, disk }: Watched): void {
     this.#checked.set(slot, 0);
     this.#role(slot, member, null);
-    this.#refusalRestores.started(member);
+    this.#mirrors.started(member);
     this.#timeoutKept.started(slot);
     this.#laterTermFollowed.started(slot);
     const { term, vote } = disk;
@@ -130,7 +134,7 @@ export class Watch {
         if (event.role === 'leader') this.#elected(node, event.term);
         return;
       case 'transfer':
-        this.#transferFence.transfer(member, event.state, event.to);
+        this.#transferFence.transfer(member, event, node.quietTicks);
         return;
       case 'commit': {
         const { term, index } = event;
@@ -141,6 +145,7 @@ export class Watch {
       }
       case 'apply': {
         const { index, term, hash, mismatched } = event;
+        this.#mirrors.applied(member, term);
         const early = this.#appliedIsDurable.applied(member, index, term, node.disk);
         this.#say(AppliedIsDurable.property, slot, early);
         const unsafe = this.#stateMachineSafety.applied(member, index, hash);
@@ -150,14 +155,19 @@ export class Watch {
         return;
       }
       default:
-        this.#mirrored(node, event);
+        if (event.kind === 'propose' && event.refused === null) this.#accepted(node, event);
+        this.#mirrors.event(node, event);
     }
   }
 
   /** A member's mirror is about to do one unit of work. */
-  advances({ slot, member }: Watched, standing: MirrorStanding): void {
-    const left = this.#refusalRestores.begins(member, standing);
-    this.#say(RefusalRestores.property, slot, left);
+  advances(node: Watched, replica: Replica): void {
+    this.#mirrors.advances(node, replica);
+  }
+
+  /** A member says something to the origin. */
+  commanded(command: OriginCommand): void {
+    this.#mirrors.commanded(command);
   }
 
   sent({ slot, disk }: Watched, message: Message): void {
@@ -166,8 +176,14 @@ export class Watch {
       this.#newerLogVoted.asked(from, term, { index: lastIndex, term: lastTerm });
     } else if (message.type === 'voteReply' && message.granted && !message.pre) {
       this.#electedByQuorum.voted(message.from, message.term, message.to);
+    } else if (message.type === 'timeoutNow') {
+      const target = this.#diskOf.get(message.to)!;
+      const early = this.#transferFence.ordered(message, disk.written, target);
+      this.#say(TransferFence.property, slot, early);
     }
     this.#say(DurableAnswers.property, slot, this.#durableAnswers.sent(message, disk));
+    const unlike = this.#acknowledgedMatches.sent(message, disk);
+    this.#say(AcknowledgedMatches.property, slot, unlike);
   }
 
   /** A message reached a member, which reads it before its time-out may expire. */
@@ -204,14 +220,18 @@ export class Watch {
   }
 
   /** A turn is over: everything that it led to was handed out. */
-  turned({ slot, life, disk, peersWait }: Watched, replica: Replica): void {
+  turned(node: Watched, replica: Replica): void {
+    const { slot, member, life, disk, peersWait } = node;
     const { applied, failed, log } = replica;
     const { term, vote, commit, lastIndex } = log;
     const standing = { life, term, vote, commit, applied, lastIndex };
     this.#say(Monotonic.property, slot, this.#monotonic.stands(slot, standing));
     // A member whose write failed is out; what it thinks of its log binds nobody.
     if (failed !== null) return;
-    this.#say(TimeoutKept.property, slot, this.#timeoutKept.stands(slot, replica.quietTicks, term));
+    const { quietTicks } = replica;
+    this.#say(TimeoutKept.property, slot, this.#timeoutKept.stands(slot, quietTicks, term));
+    this.#say(TransferFence.property, slot, this.#transferFence.stands(member, quietTicks));
+    this.#mirrors.turned(node, replica, this.#transferFence.handsOver(member));
     const behind = peersWait ? null : this.#laterTermFollowed.stands(slot, term);
     this.#say(LaterTermFollowed.property, slot, behind);
     for (let index = (this.#checked.get(slot) ?? 0) + 1; index <= commit; index++) {
@@ -223,44 +243,23 @@ export class Watch {
 
   /** The origin sent a frame. */
   frame({ opening }: OriginFrame): void {
-    this.#say(OneConsumer.property, null, this.#oneConsumer.served(opening));
+    this.#mirrors.served(opening);
   }
 
-  #mirrored({ slot, member, life, clockMs }: Watched, event: MirrorEvent): void {
-    switch (event.kind) {
-      case 'propose': {
-        const { what, term, first, last, count, refused } = event;
-        if (refused === null) {
-          // An identity stands at the sequence that it follows.
-          const follows = what === 'identity' ? first : first - 1;
-          this.#loggedAsAccepted.accepted(member, { count, follows });
-          this.#say(TermFence.property, slot, this.#termFence.accepted(member, term));
-          this.#say(TransferFence.property, slot, this.#transferFence.accepted(member));
-        } else this.#refusalRestores.refused(member, `${what} ${first}..${last}`);
-        if (what !== 'skips') return;
-        const batch = this.#skipBatches.proposed(first, last, count);
-        this.#say(SkipBatches.property, slot, batch);
-        return;
-      }
-      case 'rollback': {
-        const back = this.#refusalRestores.rolledBack(member, event);
-        this.#say(RefusalRestores.property, slot, back);
-        return;
-      }
-      case 'opening':
-        if (event.state === 'closed') this.#retryPacing.closed(member, life);
-        if (event.state !== 'requested') return;
-        this.#say(OneConsumer.property, slot, this.#oneConsumer.asked(event.opening));
-        this.#say(RetryPacing.property, slot, this.#retryPacing.asked(member, life, clockMs));
-        return;
-      default:
-    }
+  #accepted({ slot, member }: Watched, { what, term, first, count }: Accepted): void {
+    // An identity stands at the sequence that it follows.
+    const follows = what === 'identity' ? first : first - 1;
+    this.#loggedAsAccepted.accepted(member, { count, follows });
+    this.#say(TermFence.property, slot, this.#termFence.accepted(member, term));
+    this.#say(TransferFence.property, slot, this.#transferFence.accepted(member));
   }
 
   /** @param term  that the member leads from now on; null: it does not lead */
   #role(slot: Slot, member: Member, term: number | null): void {
     this.#leaderAppendOnly.role(slot, term !== null);
     this.#transferFence.over(member);
+    this.#mirrors.role(member);
+    this.#acknowledgedMatches.over(member);
     this.#termFence.role(member, term);
     this.#loggedAsAccepted.role(member, term);
   }
@@ -290,13 +289,15 @@ export class Watch {
     return true;
   }
 
-  #elected({ slot, member, disk }: Watched, term: number): void {
+  #elected(node: Watched, term: number): void {
+    const { slot, member, disk } = node;
     const of = {
       ownVote: disk.term === term && disk.vote === member,
       members: this.#disks.length,
     };
     this.#say(ElectedByQuorum.property, slot, this.#electedByQuorum.elected(member, term, of));
     this.#ownTermCommits.elected(member, term);
+    this.#acknowledgedMatches.elected(node, term);
     this.#say(ElectionSafety.property, slot, this.#electionSafety.elected(member, term));
     const lacks = this.#leaderCompleteness.elected(term, disk.written);
     this.#say(LeaderCompleteness.property, slot, lacks);

@@ -124,7 +124,8 @@ export class SimWorld {
       hasher,
       timeScale: plan.timeScale,
       timeoutTicks: longestTimeout(plan),
-      disks: this.nodes.map(({ disk }) => disk),
+      transferTicks: plan.tuning?.limits.electionTicksMax ?? ELECTION_TICKS_MAX,
+      nodes: this.nodes,
       tell: (violation) =>
         onEvent({ kind: 'violation', ...violation, seq: null, atMs: agenda.nowMs }),
     });
@@ -226,7 +227,10 @@ export class SimWorld {
         if (this.reached !== null) this.#moments.sent(node, message);
       },
       received: (node, message, replica) => this.#watch.received(node, message, replica),
-      commanded: (node, command, atUs) => this.tiesOf(node).toOrigin.send(command, atUs),
+      commanded: (node, command, atUs) => {
+        this.#watch.commanded(command);
+        this.tiesOf(node).toOrigin.send(command, atUs);
+      },
       written: (node, write) => this.#watch.written(node, write),
       reported: (node, event, atUs) => {
         this.#watch.event(node, event);
@@ -238,7 +242,7 @@ export class SimWorld {
         this.#armed?.(node, view);
         if (this.reached !== null) this.#moments.between(node);
         const { replica } = node;
-        if (replica !== null) this.#watch.advances(node, replica.mirrorStanding);
+        if (replica !== null) this.#watch.advances(node, replica);
       },
       turned: (node, replica) => {
         this.#watch.turned(node, replica);

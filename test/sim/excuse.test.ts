@@ -66,8 +66,9 @@ describe('sim: excuse', () => {
 
   it('pre-vote or check-quorum off: outsiders may depose any leader', () => {
     const off = 'pre-vote or check-quorum off';
-    expect(excuseOf(standing([], { preVote: false }))).toBe(off);
-    expect(excuseOf(standing([], { checkQuorum: false }))).toBe(off);
+    expect(excuseOf(standing([AWAY], { preVote: false }))).toBe(off);
+    expect(excuseOf(standing([AWAY], { checkQuorum: false }))).toBe(off);
+    expect(excuseOf(standing([], { preVote: false, checkQuorum: false }))).toBeNull();
     expect(excuseOf(standing([AWAY, AWAY], { preVote: false }))).toBe('no quorum reachable');
   });
 });

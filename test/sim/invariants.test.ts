@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/raft/types.js';
+import { AcknowledgedMatches } from '../../src/sim/invariants/acknowledged-matches.js';
 import { AppliedIsDurable } from '../../src/sim/invariants/applied-is-durable.js';
 import { AppliedInPlace } from '../../src/sim/invariants/applied-in-place.js';
 import { CommittedImmutable } from '../../src/sim/invariants/committed-immutable.js';
@@ -159,19 +160,57 @@ describe('sim: invariants: raft', () => {
   });
 
   it('transfer fence: a proposal is accepted before the transfer is over or given up', () => {
-    const rule = new TransferFence();
+    const rule = new TransferFence(40);
     const accepted = 'r1.1 accepted a proposal while it hands over to r2.1';
     expect(rule.accepted('r1.1')).toBeNull();
-    rule.transfer('r1.1', 'started', 'r2.1');
+    rule.transfer('r1.1', { state: 'started', to: 'r2.1' }, 7);
     expect(rule.accepted('r1.1')).toBe(accepted);
     expect(rule.accepted('r2.1')).toBeNull();
-    rule.transfer('r1.1', 'sent', 'r2.1');
+    rule.transfer('r1.1', { state: 'sent', to: 'r2.1' }, 9);
     expect(rule.accepted('r1.1')).toBe(accepted);
-    rule.transfer('r1.1', 'abandoned', 'r2.1');
+    rule.transfer('r1.1', { state: 'abandoned', to: 'r2.1' }, 47);
     expect(rule.accepted('r1.1')).toBeNull();
-    rule.transfer('r1.1', 'started', 'r2.1');
+    rule.transfer('r1.1', { state: 'started', to: 'r2.1' }, 50);
     rule.over('r1.1');
     expect(rule.accepted('r1.1')).toBeNull();
+  });
+
+  it('transfer fence: a transfer that is not given up, a target that lacks entries', () => {
+    const rule = new TransferFence(40);
+    expect(rule.stands('r1.1', 90)).toBeNull();
+    rule.transfer('r1.1', { state: 'started', to: 'r2.1' }, 7);
+    rule.transfer('r1.1', { state: 'sent', to: 'r2.1' }, 30);
+    expect(rule.stands('r1.1', 47)).toBeNull();
+    expect(rule.stands('r1.1', 48)).toBe('r1.1 hands over to r2.1 since 41 ticks, 40 at most');
+    const order = { from: 'r1.1', to: 'r2.1', term: 3 };
+    const lacks = 'r1.1 hands over to r2.1, which lacks its entry 2';
+    expect(rule.ordered(order, logOf(1, 3), { ...logOf(1, 3), term: 3 })).toBeNull();
+    expect(rule.ordered(order, logOf(1, 3), { ...logOf(1), term: 3 })).toBe(lacks);
+    expect(rule.ordered(order, logOf(1, 3), { ...logOf(1, 2), term: 3 })).toBe(lacks);
+    expect(rule.ordered(order, logOf(1, 3), { ...logOf(1), term: 4 })).toBeNull();
+  });
+
+  it('acknowledged matches: a follower names an entry that its leader has not, or has otherwise', () => {
+    const rule = new AcknowledgedMatches();
+    const leader = { member: 'r1.1', isAlive: true, disk: { written: logOf(1, 1, 3) } };
+    const reply = { type: 'appendReply', from: 'r2.1', to: 'r1.1', term: 3, index: 3 } as const;
+    const accepted: Message = { ...reply, accepted: true, hintIndex: 0, hintTerm: 0 };
+    const other = { ...logOf(1, 1, 2, 2), term: 3 };
+    expect(rule.sent(accepted, other)).toBeNull();
+    rule.elected(leader, 3);
+    const unlike = 'r2.1 acknowledged entry 3 and holds one of term 2, the leader r1.1 has one of ';
+    expect(rule.sent(accepted, other)).toBe(`${unlike}term 3`);
+    expect(rule.sent({ ...accepted, index: 4 }, other)).toBe(
+      'r2.1 acknowledged entry 4 and holds one of term 2, the leader r1.1 ends before it',
+    );
+    expect(rule.sent({ ...accepted, index: 2 }, other)).toBeNull();
+    expect(rule.sent({ ...accepted, accepted: false }, other)).toBeNull();
+    expect(rule.sent(accepted, { ...other, term: 4 })).toBeNull();
+    expect(rule.sent(accepted, { ...logOf(1, 1, 3), term: 3 })).toBeNull();
+    rule.over('r1.1');
+    expect(rule.sent(accepted, other)).toBeNull();
+    rule.elected({ ...leader, isAlive: false }, 3);
+    expect(rule.sent(accepted, other)).toBeNull();
   });
 
   it('time-out kept: nobody waits for longer, whatever it refuses or what later term it meets', () => {
@@ -319,11 +358,24 @@ describe('sim: invariants: raft', () => {
     const vote: Message = { ...between, type: 'voteReply', pre: false, granted: true };
     expect(rule.sent(vote, disk)).toBeNull();
     expect(rule.sent(vote, { ...disk, term: 3, vote: null })).toBeNull();
-    expect(rule.sent({ ...vote, pre: true }, { ...disk, vote: null })).toBeNull();
+    expect(rule.sent({ ...vote, pre: true, term: 3 }, { ...disk, vote: null })).toBeNull();
     expect(rule.sent({ ...vote, granted: false }, { ...disk, vote: null })).toBeNull();
     const lacks = 'r2.1 told r1.1 of a vote that its disk lacks';
     expect(rule.sent(vote, { ...disk, vote: 'r3.1' })).toBe(lacks);
-    expect(rule.sent(vote, { ...disk, term: 1 })).toBe(lacks);
+    expect(rule.sent(vote, { ...disk, term: 1 })).toBe(
+      'r2.1 told r1.1 of term 2, its disk is in 1',
+    );
+    const beat: Message = { ...between, type: 'heartbeatReply' };
+    const behind = { ...disk, term: 1 };
+    expect(rule.sent(beat, disk)).toBeNull();
+    expect(rule.sent(beat, behind)).toBe('r2.1 told r1.1 of term 2, its disk is in 1');
+    const ask: Message = {
+      ...{ ...between, type: 'vote', pre: false, ordered: false },
+      ...{ lastIndex: 2, lastTerm: 1 },
+    };
+    expect(rule.sent({ ...ask, pre: true }, behind)).toBeNull();
+    expect(rule.sent(ask, { ...disk, vote: 'r2.1' })).toBeNull();
+    expect(rule.sent(ask, disk)).toBe('r2.1 asked r1.1 for a vote, its disk lacks its own');
     const reply = { ...between, type: 'appendReply', accepted: true, hintIndex: 0, hintTerm: 0 };
     expect(rule.sent({ ...reply, index: 2 } as Message, disk)).toBeNull();
     expect(rule.sent({ ...reply, index: 9, accepted: false } as Message, disk)).toBeNull();
@@ -377,7 +429,7 @@ describe('sim: invariants: mirror', () => {
     const rule = new RetryPacing(0.05);
     const asked = (member: string, life: number, atMs: number): string | null => {
       const finding = rule.asked(member, life, atMs);
-      rule.closed(member, life);
+      rule.closed(member, life, 'mismatch', atMs);
       return finding;
     };
     expect(asked('r1.1', 1, 1_000)).toBeNull();
@@ -392,7 +444,7 @@ describe('sim: invariants: mirror', () => {
     expect(rule.asked('r1.1', 1, 1_000)).toBeNull();
     expect(rule.asked('r1.1', 2, 2_000)).toBeNull();
     expect(rule.asked('r1.1', 2, 3_000)).toBe('r1.1 asked again while an opening was in flight');
-    rule.closed('r1.1', 2);
+    rule.closed('r1.1', 2, 'mismatch', 3_000);
     expect(rule.asked('r1.1', 2, 4_000)).toBeNull();
   });
 

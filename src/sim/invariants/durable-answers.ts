@@ -1,7 +1,7 @@
 /**
- * A vote or an append is answered only after what the answer promises is durable. Raft paper,
- * figure 2 ("updated on stable storage before responding"); akka-raft issue 62,
- * nats-server issue 7564.
+ * A member says only what its disk holds: the term that it names, the vote that it gives or asks
+ * others to join, the entries that it acknowledges. Raft paper, figure 2 ("updated on stable
+ * storage before responding"); akka-raft issue 62, nats-server issue 7564.
  */
 import type { Member } from '../../base/member.js';
 import type { Message } from '../../raft/types.js';
@@ -20,6 +20,12 @@ export class DurableAnswers {
 
   sent(message: Message, disk: DurableState): Finding {
     const { from, to, term } = message;
+    if (binds(message) && disk.term < term) {
+      return `${from} told ${to} of term ${term}, its disk is in ${disk.term}`;
+    }
+    if (message.type === 'vote' && !message.pre && disk.term === term && disk.vote !== from) {
+      return `${from} asked ${to} for a vote, its disk lacks its own`;
+    }
     if (message.type === 'voteReply' && message.granted && !message.pre) {
       if (disk.term === term && disk.vote === to) return null;
       // A vote of an earlier term is void by now: nothing in it can be broken any more.
@@ -32,4 +38,10 @@ export class DurableAnswers {
     if (message.index <= reach) return null;
     return `${from} acknowledged ${message.index}, its disk ends at ${disk.lastIndex}`;
   }
+}
+
+/** What names a term that its sender is in: a pre-vote, and the grant of one, do not. */
+function binds(message: Message): boolean {
+  if (message.type === 'vote') return !message.pre;
+  return message.type !== 'voteReply' || !message.pre || !message.granted;
 }
