@@ -82,7 +82,7 @@ export const TESTED_MUTANTS: readonly TestedMutant[] = [
     edits: [
       {
         file: 'src/sim/swarm-run.js',
-        find: 'while (!outcome.isDone() && failed() === null) {',
+        find: 'while (!outcome.isDone() && !isOver()) {',
         replace: 'while (false) {',
       },
     ],

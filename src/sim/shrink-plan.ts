@@ -36,7 +36,9 @@ function* calmerConditions(plan: SwarmPlan): Generator<SwarmPlan> {
     const link = conditions[key];
     const calm = CALM[key];
     for (const part of keysOf(calm)) {
-      if (!isSame(link[part], calm[part])) yield withOnly({ [key]: calmer(link, calm, part) });
+      if (isSame(link[part], calm[part])) continue;
+      const less = calmer(link, calm, part);
+      if (less.delayMinUs <= less.delayMaxUs) yield withOnly({ [key]: less });
     }
   }
 }
@@ -58,7 +60,7 @@ function* fewerReplicas(plan: SwarmPlan): Generator<SwarmPlan> {
 }
 
 /** Null: those left in the core would be no majority, and would owe nothing. */
-function withoutReplica(plan: SwarmPlan, gone: number): SwarmPlan | null {
+export function withoutReplica(plan: SwarmPlan, gone: number): SwarmPlan | null {
   const replicas = plan.replicas - 1;
   const moved = (at: number): number => (at > gone ? at - 1 : at);
   const core = plan.core.filter((at) => at !== gone).map(moved);

@@ -18,6 +18,9 @@ export interface ShrunkRun {
 
 export const SHRINK_CANDIDATES_MAX = 5_000;
 
+/** Candidates are played for a quarter longer than what fails, and this: then they hold. */
+const LONGER_MS = 100;
+
 /**
  * Null: the plan does not fail.
  *
@@ -28,11 +31,15 @@ export async function shrinkRun(
   hasher: Hasher,
   isOver: () => boolean = () => false,
 ): Promise<ShrunkRun | null> {
-  const { failure } = await runSwarm(plan, hasher);
+  const { failure, simulatedMs } = await runSwarm(plan, hasher);
   if (failure === null) return null;
   const stated = await explicitPlan(plan, failure, hasher);
+  const endMs = simulatedMs * 1.25 + LONGER_MS;
+  const played = async (candidate: SwarmPlan): Promise<SeedFailure | null> => {
+    return (await runSwarm(candidate, hasher, undefined, undefined, endMs)).failure;
+  };
   const shrunk = await shrink(stated, {
-    fails: async (candidate) => failsAlike((await runSwarm(candidate, hasher)).failure, failure),
+    fails: async (candidate) => failsAlike(await played(candidate), failure),
     candidatesMax: SHRINK_CANDIDATES_MAX,
     isOver,
   });

@@ -42,7 +42,7 @@ export function shrinkScenario(
     const report = await playSeed({ kind: 'scenario', plan, conditions }, plan.seed, hasher);
     return failsAlike(report.failure, failure);
   };
-  return shrinkBy(PASSES, failing, { fails, candidatesMax, ...(isOver ? { isOver } : {}) });
+  return shrinkBy([[], PASSES], failing, { fails, candidatesMax, ...(isOver ? { isOver } : {}) });
 }
 
 /** Null: what was left out leaves no scenario. */

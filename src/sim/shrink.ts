@@ -3,9 +3,13 @@
  * more. Knows no clock and no simulation, nor what it shrinks: passes propose candidates, and it
  * asks whether they fail. The same answers and the same number of candidates give the same result.
  */
-import { fewestEvents } from './shrink-events.js';
+import { fewestEvents, noneOfAKind } from './shrink-events.js';
+import { calmToPlay, lighterToPlay } from './shrink-light.js';
 import { REDUCTIONS } from './shrink-plan.js';
+import { plainStories } from './shrink-stories.js';
 import type { SwarmPlan } from './swarm.js';
+
+export { eventsOf } from './shrink-events.js';
 
 /**
  * `minimal`: no single event can be left out and no reduction still fails; `candidates` and `time`:
@@ -40,12 +44,15 @@ export type Pass<P> = (current: () => P, attempt: Attempt<P>) => Promise<void>;
  */
 export type Reduction<P> = (plan: P) => Iterable<P>;
 
-/** Faults and fates of single messages: what a run is said to consist of. */
-export function eventsOf({ faults, fates = [] }: SwarmPlan): number {
-  return faults.length + fates.length;
-}
-
-const SWARM_PASSES: readonly Pass<SwarmPlan>[] = [fewestEvents, ...REDUCTIONS.map(reducing)];
+/** Once: they take large steps, and have nothing to take where small ones were taken. */
+const LARGE_STEPS: readonly Pass<SwarmPlan>[] = [
+  noneOfAKind,
+  lighterToPlay,
+  fewestEvents,
+  plainStories,
+  calmToPlay,
+];
+const SMALL_STEPS: readonly Pass<SwarmPlan>[] = [fewestEvents, ...REDUCTIONS.map(reducing)];
 
 /**
  * Fewer events, weaker events, fewer replicas, less load, a calmer world.
@@ -56,12 +63,12 @@ export function shrink(
   plan: SwarmPlan,
   options: ShrinkOptions<SwarmPlan>,
 ): Promise<Shrunk<SwarmPlan>> {
-  return shrinkBy(SWARM_PASSES, { ...plan, fates: plan.fates ?? [] }, options);
+  return shrinkBy([LARGE_STEPS, SMALL_STEPS], { ...plan, fates: plan.fates ?? [] }, options);
 }
 
 /** Every pass again as long as any of them took something away. */
 export async function shrinkBy<P>(
-  passes: readonly Pass<P>[],
+  [once, again]: readonly [readonly Pass<P>[], readonly Pass<P>[]],
   failing: P,
   options: ShrinkOptions<P>,
 ): Promise<Shrunk<P>> {
@@ -70,9 +77,10 @@ export async function shrinkBy<P>(
     return { plan: shrinking.plan, candidates: shrinking.candidates, end };
   };
   try {
+    for (const pass of once) await pass(() => shrinking.plan, shrinking.attempt);
     for (let before: P | null = null; before !== shrinking.plan;) {
       before = shrinking.plan;
-      for (const pass of passes) await pass(() => shrinking.plan, shrinking.attempt);
+      for (const pass of again) await pass(() => shrinking.plan, shrinking.attempt);
     }
   } catch (error) {
     if (!(error instanceof LimitReached)) throw error;

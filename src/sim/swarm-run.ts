@@ -35,12 +35,16 @@ export function catchUpLimitMs(plan: SwarmPlan): number {
   return CATCH_UP_MS + CATCH_UP_UPSTREAM_MS * timeScale + safetyMs + sentinelAfterMs + left;
 }
 
-/** @param onEvent  told of every event as it comes */
+/**
+ * @param onEvent  told of every event as it comes
+ * @param endMs  virtual time at which it ends early: what has not failed by then has not failed
+ */
 export async function runSwarm(
   plan: SwarmPlan,
   hasher: Hasher,
   onEvent?: (event: ClusterEvent) => void,
   taps?: Taps,
+  endMs = Number.POSITIVE_INFINITY,
 ): Promise<SwarmReport> {
   let failure: SeedFailure | null = null;
   let excuse: Excuse | null = null;
@@ -56,11 +60,13 @@ export async function runSwarm(
   const outcome = new SwarmOutcome(plan, world, faults);
   const failed = (): SeedFailure | null => failure;
   try {
-    const stall = playPhases({ plan, world, faults, outcome, failed });
+    const stall = playPhases({ plan, world, faults, outcome, failed, endMs });
     excuse = stall === null ? null : outcome.excuse();
     failure = failed() ?? (excuse === null ? stall : null);
-    if (plan.beyondQuorum !== true && stall === null) failure ??= outcome.lagLeft();
-    failure ??= await judgeCopies(plan, world, { outcome, hasher, excused: excuse !== null });
+    if (failure === null && world.nowMs < endMs) {
+      if (plan.beyondQuorum !== true && stall === null) failure = outcome.lagLeft();
+      failure ??= await judgeCopies(plan, world, { outcome, hasher, excused: excuse !== null });
+    }
   } catch (error) {
     failure = failed() ?? failureOf(error);
   }
@@ -86,13 +92,16 @@ interface Played {
   readonly faults: SwarmFaults;
   readonly outcome: SwarmOutcome;
   readonly failed: () => SeedFailure | null;
+  readonly endMs: number;
 }
 
 /** What is not caught up in time, excused or not; null: everything that was owed. */
-function playPhases({ plan, world, faults, outcome, failed }: Played): SeedFailure | null {
+function playPhases({ plan, world, faults, outcome, ...of }: Played): SeedFailure | null {
+  const isOver = (): boolean => of.failed() !== null || world.nowMs >= of.endMs;
   world.origin.serve();
   faults.schedule();
-  while (world.nowMs < plan.safetyMs && failed() === null) world.run(STEP_MS);
+  while (world.nowMs < plan.safetyMs && !isOver()) world.run(STEP_MS);
+  if (world.nowMs >= of.endMs) return null;
   if (plan.beyondQuorum === true) {
     faults.end();
     return null;
@@ -103,7 +112,7 @@ function playPhases({ plan, world, faults, outcome, failed }: Played): SeedFailu
   });
   const limitMs = catchUpLimitMs(plan);
   const untilMs = world.nowMs + limitMs;
-  while (!outcome.isDone() && failed() === null) {
+  while (!outcome.isDone() && !isOver()) {
     if (world.nowMs >= untilMs) return outcome.stalled(limitMs);
     world.run(STEP_MS);
   }
