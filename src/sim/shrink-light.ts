@@ -4,7 +4,7 @@
  */
 import { CALM } from './conditions.js';
 import { reseeded } from './shrink-events.js';
-import { withoutReplica } from './shrink-plan.js';
+import { isSame, withoutReplica } from './shrink-plan.js';
 import type { Attempt } from './shrink.js';
 import type { SwarmPlan } from './swarm.js';
 
@@ -26,7 +26,7 @@ export async function calmToPlay(
   current: () => SwarmPlan,
   attempt: Attempt<SwarmPlan>,
 ): Promise<void> {
-  await takes([{ ...current(), conditions: CALM }], attempt);
+  await takes(inCalm(current()), attempt);
 }
 
 async function takes(
@@ -39,6 +39,10 @@ async function takes(
     }
   }
   return false;
+}
+
+function* inCalm(plan: SwarmPlan): Generator<SwarmPlan> {
+  if (!isSame(plan.conditions, CALM)) yield { ...plan, conditions: CALM };
 }
 
 function* withoutGaps(plan: SwarmPlan): Generator<SwarmPlan> {

@@ -71,6 +71,12 @@ describe('sim: shrink: other seeds', () => {
     });
   });
 
+  it('nothing to take away -> no other seed either', async () => {
+    const { plan: least } = await candidatesOf(LARGE, () => true);
+    const { all } = await candidatesOf(least, () => true);
+    expect(all).toEqual([]);
+  });
+
   it('no candidate has links whose least delay is above their most', async () => {
     const slow = { ...ROUGH_LINK, delayMinUs: 1_000, delayMaxUs: 1_000 };
     const conditions = { ...ROUGH, peers: slow };
