@@ -1,6 +1,6 @@
 /** Known scripts of mutants: each kills on its mutated build, twice alike, and holds without it. */
 import { pathToFileURL } from 'node:url';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SWARM_MUTANTS } from '../../mutants/catalogue.js';
 import type * as HuntModule from '../../mutants/hunt.js';
@@ -11,12 +11,8 @@ import { parseReplay } from '../../src/sim/replay-file.js';
 const built = async <T>(file: string): Promise<T> =>
   (await import(pathToFileURL(`dist/mutants/${file}`).href)) as T;
 const { scriptOf } = await built<typeof ScriptsModule>('scripts.js');
-/** A folder without scripts is not kept. */
-const idsIn = (folder: string): string[] => {
-  const path = `mutants/scripts/${folder}`;
-  if (!existsSync(path)) return [];
-  return readdirSync(path).map((name) => name.replace(/\.json$/, ''));
-};
+const idsIn = (folder: string): string[] =>
+  readdirSync(`mutants/scripts/${folder}`).map((name) => name.replace(/\.json$/, ''));
 /** Of an election, of a log, of a skip; the command plays all of them. */
 const PLAYED = ['M1', 'M10', 'P1a'];
 
