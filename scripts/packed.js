@@ -1,7 +1,8 @@
 /**
  * What is published, tried as a new user would: packed, installed beside vitest in an empty folder,
- * and the tests of the README run. Then each mutant of nats-server pull request 8152 is put into
- * the installed build: the tests must fail, and the command that they print must fail alike.
+ * the tests of the README compile, under both ways to resolve a package, and run. Then each mutant
+ * of nats-server pull request 8152 is put into the installed build: the tests must fail, and the
+ * command that they print must fail alike.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,6 +16,11 @@ const VITEST = `vitest@${devDependencies.vitest}`;
 /** The test that mutants must fail, and how the README calls what it shows. */
 const SHOWN = { 'mid-skip.test.ts': 'mid-skip', 'refused-skips.test.ts': 'refused-skips' };
 const KILLS = 'refused-skips.test.ts';
+/** Of TypeScript: `module`, and `moduleResolution`. */
+const RESOLUTIONS = [
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+];
 const STEP_LIMIT_MS = 300_000;
 
 const dir = mkdtempSync(join(tmpdir(), 'lockstep-packed-'));
@@ -27,6 +33,10 @@ try {
 function main() {
   install();
   for (const name of Object.keys(SHOWN)) writeFileSync(join(dir, name), shownIn('README.md', name));
+  for (const [module, way] of RESOLUTIONS) {
+    const typed = tsc(module, way);
+    if (typed.status !== 0) return failed(`the tests do not compile under ${way}`, typed.output);
+  }
   const whole = vitest([]);
   if (whole.status !== 0) return failed('the tests of the README fail as they are', whole.output);
   console.log(`as packed: ${Object.keys(SHOWN).length} test files of the README pass`);
@@ -103,6 +113,13 @@ function edit(path, find, replace) {
     path,
     text.replace(find, () => replace),
   );
+}
+
+function tsc(module, moduleResolution) {
+  const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];
+  const ways = ['--module', module, '--moduleResolution', moduleResolution];
+  const words = [resolve('node_modules/typescript/bin/tsc'), ...flags, ...ways];
+  return run(process.execPath, [...words, ...Object.keys(SHOWN)], dir);
 }
 
 function vitest(words) {

@@ -101,6 +101,7 @@ export function addVerifyCommand(program: Command): void {
 }
 
 async function runVerify(stream: string, flags: VerifyFlags): Promise<number> {
+  refuseIdle(flags);
   const request = requestOf(stream, flags);
   if (flags.permissions === true)
     return say(permissionLines(request, flags.replicas !== true || flags.origin !== undefined));
@@ -226,6 +227,19 @@ function refuseBeside({ depth, resume }: VerifyFlags, depthSource: string | unde
   if (resume === undefined) return;
   const text = '--resume: does not go with --replicas; --from goes on where it ended';
   throw new LockstepError('usage', text);
+}
+
+/** Flags of a comparison, where none is made. Errors: usage, naming the flag. */
+function refuseIdle(flags: VerifyFlags): void {
+  const { permissions, dryRun, watch, resume, strict } = flags;
+  if (permissions !== true && dryRun !== true) return;
+  const beside = permissions === true ? '--permissions' : '--dry-run';
+  const [idle] = Object.entries({
+    ...{ '--watch': watch, '--resume': resume, '--strict': strict },
+    '--dry-run': permissions === true ? dryRun : undefined,
+  }).find(([, given]) => given !== undefined) ?? [null];
+  if (idle === null) return;
+  throw new LockstepError('usage', `${idle}: does not go with ${beside}, which compares nothing`);
 }
 
 /** Errors: usage, naming the flag. */

@@ -42,6 +42,17 @@ describe('verify: without an answer', () => {
   });
 });
 
+describe('verify: nothing is compared', () => {
+  it.concurrent.each([
+    [['--dry-run', '--watch', '1s'], '--watch: does not go with --dry-run'],
+    [['--permissions', '--resume', 'x'], '--resume: does not go with --permissions'],
+    [['--permissions', '--dry-run'], '--dry-run: does not go with --permissions'],
+  ])('%j', async (args, text) => {
+    const stderr = `lockstep: ${text}, which compares nothing\n`;
+    expect(await verify(args)).toEqual({ code: 64, stdout: '', stderr });
+  });
+});
+
 describe('verify: permissions', () => {
   it.concurrent.each<[string, string[], string | null]>([
     ['of a mirror', [], 'ORIGIN'],
