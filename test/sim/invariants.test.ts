@@ -188,6 +188,8 @@ describe('sim: invariants: raft', () => {
     expect(rule.ordered(order, logOf(1, 3), { ...logOf(1), term: 3 })).toBe(lacks);
     expect(rule.ordered(order, logOf(1, 3), { ...logOf(1, 2), term: 3 })).toBe(lacks);
     expect(rule.ordered(order, logOf(1, 3), { ...logOf(1), term: 4 })).toBeNull();
+    rule.over('r1.1');
+    expect(rule.ordered(order, logOf(1, 3, 4), { ...logOf(1, 3), term: 3 })).toBeNull();
   });
 
   it('acknowledged matches: a follower names an entry that its leader has not, or has otherwise', () => {

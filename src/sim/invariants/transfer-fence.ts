@@ -51,14 +51,18 @@ export class TransferFence {
     return to === undefined ? null : `${member} accepted a proposal while it hands over to ${to}`;
   }
 
-  /** The leader of `term` tells a member to campaign. One in a later term needs no order. */
+  /**
+   * The leader of `term` tells a member to campaign. One in a later term needs no order; nor does
+   * an order bind whose sender ceased to lead in the turn that said it, and may hold more by now.
+   */
   ordered(
     { from, to, term }: { readonly from: Member; readonly to: Member; readonly term: number },
     log: JournalView,
     target: Held,
   ): Finding {
     const last = log.lastIndex;
-    if (target.term > term || target.termAt(last) === log.termAt(last)) return null;
+    if (!this.handsOver(from) || target.term > term) return null;
+    if (target.termAt(last) === log.termAt(last)) return null;
     return `${from} hands over to ${to}, which lacks its entry ${last}`;
   }
 
