@@ -32,6 +32,7 @@ import { VerifyProgressLine } from './verify-progress.js';
 interface VerifyFlags extends ConnectionFlags {
   readonly origin?: string;
   readonly originContext?: string;
+  readonly sysContext?: string;
   readonly depth: Depth;
   readonly replicas?: boolean;
   readonly from?: string;
@@ -56,6 +57,7 @@ export function addVerifyCommand(program: Command): void {
     .argument('<stream>', 'the mirror; its configuration names the origin')
     .option('--origin <name>', 'what it was a mirror of, where its configuration no longer says so')
     .option('--origin-context <name>', 'a natscli context that reaches the origin')
+    .option('--sys-context <name>', 'one of a system account: what each server says is noted')
     .addOption(
       new Option('--depth <depth>', 'how much is read')
         .choices(['state', 'sample', 'full'])
@@ -219,7 +221,14 @@ function permissionLines(request: VerifyRequest, withOrigin: boolean): string[] 
 }
 
 /** Errors: usage, naming the flag. */
-function refuseBeside({ depth, resume }: VerifyFlags, depthSource: string | undefined): void {
+function refuseBeside(
+  { depth, resume, sysContext }: VerifyFlags,
+  depthSource: string | undefined,
+): void {
+  if (sysContext !== undefined) {
+    const text = '--sys-context: does not go with --replicas, which reads what servers only say';
+    throw new LockstepError('usage', text);
+  }
   if (depthSource === 'cli' && depth !== 'full') {
     const text = `--depth: ${depth} does not go with --replicas, which reads everything`;
     throw new LockstepError('usage', text);
@@ -262,19 +271,20 @@ function requestOf(stream: string, flags: VerifyFlags): VerifyRequest {
   return {
     ...{ stream, origin, depth, from, to },
     settings: resolveSettings(connectionOf(flags, process.env), process.env),
-    originSettings: originSettings(flags),
+    originSettings: settingsOf(flags.originContext, flags),
+    sysSettings: settingsOf(flags.sysContext, flags),
     bytesPerSecond: rate === 0 ? null : rate,
     resume: tokenIn(flags),
   };
 }
 
 /** The context alone says how: flags and environment are the mirror's. */
-function originSettings({ originContext, timeout }: VerifyFlags): Settings | null {
-  if (originContext === undefined) return null;
+function settingsOf(context: string | undefined, { timeout }: VerifyFlags): Settings | null {
+  if (context === undefined) return null;
   const timeoutMs =
     timeout === undefined ? {} : { timeoutMs: parsePositiveDuration('--timeout', timeout) };
   const { XDG_CONFIG_HOME } = process.env;
-  return resolveSettings({ context: originContext, ...timeoutMs }, { XDG_CONFIG_HOME });
+  return resolveSettings({ context, ...timeoutMs }, { XDG_CONFIG_HOME });
 }
 
 /** A file that is not there yet is one to be written. */

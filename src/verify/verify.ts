@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { createPrng } from '../base/prng.js';
+import type { Settings } from '../nats/settings.js';
 import { backlogReport, isSettled, sampleBacklog, SAMPLES_APART_MS } from './backlog.js';
 import type { BacklogSample } from './backlog.js';
 import { borderOf, MirrorComparison } from './comparison.js';
@@ -18,6 +19,8 @@ import { isBeyondOrigin } from './remarks.js';
 import type { Depth, VerifyReport } from './result.js';
 import { checkToken, restore, resumeToken, type ResumeToken } from './resume.js';
 import type { Sample } from './sampling.js';
+import { scopeOf } from './scope.js';
+import { serversSay } from './servers-say.js';
 import { openSides, readFacts, type Facts, type Sides, type SidesGiven } from './sides.js';
 import type { SeqRange } from '../stream/types.js';
 import { intersect, setOf, span } from '../verdict/ranges.js';
@@ -31,6 +34,8 @@ export interface VerifyRequest extends SidesGiven {
   /** Of each side; null: as fast as it can. */
   readonly bytesPerSecond: number | null;
   readonly resume: ResumeToken | null;
+  /** A user of the system account, through whom each server is asked; null: none is. */
+  readonly sysSettings: Settings | null;
 }
 
 export interface VerifyProgress {
@@ -69,7 +74,9 @@ export async function verifyMirror(
 ): Promise<VerifyOutcome> {
   const { sides, facts } = await openSides(request);
   await using _ = sides;
-  const verification = new Verification(request, tools, sides, facts);
+  const { sysSettings } = request;
+  const said = sysSettings === null ? [] : await serversSay(sysSettings, facts);
+  const verification = new Verification(request, tools, sides, facts, said);
   return await verification.run();
 }
 
@@ -85,14 +92,21 @@ class Verification {
   #comparison: MirrorComparison;
   #sample: Sample | null = null;
   #servers: readonly [string | null, string | null] = [null, null];
-  readonly #notes: string[] = [];
+  readonly #notes: string[];
   /** Whether all that was to be read was. */
   #isRead = false;
   /** Why it ended early; null: it did not. */
   #ended: string | null = null;
 
-  constructor(request: VerifyRequest, tools: VerifyTools, sides: Sides, facts: Facts) {
+  constructor(
+    request: VerifyRequest,
+    tools: VerifyTools,
+    sides: Sides,
+    facts: Facts,
+    notes: readonly string[],
+  ) {
     this.#request = request;
+    this.#notes = [...notes];
     this.#tools = tools;
     this.#sides = sides;
     this.#start = facts;
@@ -309,20 +323,6 @@ class Verification {
   #now(): bigint {
     return BigInt(this.#tools.clock()) * NS_PER_MS + this.#skew;
   }
-}
-
-/** Errors: usage, when nothing lies between them. */
-function scopeOf({ from, to, resume }: VerifyRequest, { origin, mirror }: Facts): SeqRange {
-  if (resume !== null) return { first: resume.from, last: resume.upTo };
-  const { first_seq, last_seq } = mirror.state;
-  const lowest = Math.max(1, Math.min(origin.state.first_seq, first_seq));
-  const first = Math.max(from ?? lowest, lowest);
-  const last = Math.min(to ?? last_seq, last_seq);
-  if (from !== null && from > last_seq) {
-    const text = `--from: ${from} lies above the last of ${mirror.name}, ${last_seq}`;
-    throw new LockstepError('usage', text);
-  }
-  return { first, last };
 }
 
 /** Of the findings, to be read again. */

@@ -150,7 +150,14 @@ onServer('replicas: three servers', () => {
     const settings = resolveSettings({ servers: [cluster.server('n1').url] }, {});
     const outcome = await verifyReplicas(
       {
-        ...{ stream: 'MR', origin: null, settings, originSettings: null, depth: 'full' },
+        ...{
+          stream: 'MR',
+          origin: null,
+          settings,
+          originSettings: null,
+          sysSettings: null,
+          depth: 'full',
+        },
         ...{ from: null, to: null, bytesPerSecond: null, resume: null },
       },
       {

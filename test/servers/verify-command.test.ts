@@ -206,6 +206,13 @@ onServer('lockstep verify: the command', () => {
     ['wrong credentials', ['MIRROR'], 'nobody', /refuses these credentials/],
     ['no JetStream', ['MIRROR'], 'none', /JetStream is not enabled/],
     ['a context', ['MIRROR', '--origin-context', 'prdo'], undefined, /context prdo not found/],
+    ['a context of a system', ['MIRROR', '--sys-context', 'prdo'], undefined, /prdo not found/],
+    [
+      'a system beside replicas',
+      ['MIRROR', '--replicas', '--sys-context', 'prdo'],
+      undefined,
+      /--sys-context: does not go with --replicas/,
+    ],
     [
       'an origin that is hidden',
       ['MIRROR'],

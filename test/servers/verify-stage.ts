@@ -24,7 +24,15 @@ export function verify(
 ): Promise<VerifyOutcome> {
   return verifyMirror(
     {
-      ...{ stream, origin: null, originSettings: null, depth: 'full', from: null, to: null },
+      ...{
+        stream,
+        origin: null,
+        originSettings: null,
+        sysSettings: null,
+        depth: 'full',
+        from: null,
+        to: null,
+      },
       ...{ bytesPerSecond: null, resume: null },
       settings: resolveSettings({ servers: [server.url], ...connection }, {}),
       ...given,
