@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { findServer } from '../../src/nats/server.js';
 import { isAlive, onServer, serverFiles } from '../nats/stage.js';
 import { lockstep } from './stage.js';
 
@@ -44,6 +45,19 @@ function ownFolder(): string {
   return dir;
 }
 
+/** A nats-server whose third one never comes up, so that the others are waiting for it. */
+function withoutLast(dir: string): string {
+  const server = findServer(process.env)!;
+  const file = join(dir, 'nats-server');
+  const lines = [
+    '#!/bin/sh',
+    '[ "$1" = -c ] && grep -q "server_name: n3" "$2" && exec sleep 1000',
+    `exec ${server} "$@"`,
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o755 });
+  return file;
+}
+
 onServer('nats up', () => {
   it.each([
     ['accounts {', ":2: 'Unexpected EOF processing map.'"],
@@ -75,8 +89,9 @@ onServer('nats up', () => {
 
   it('a signal while servers start: 130, and nothing is left of them', async () => {
     const dir = ownFolder();
+    const env = { TMPDIR: dir, LOCKSTEP_NATS_SERVER: withoutLast(ownFolder()) };
     const isStarting = (): boolean => serverFiles(dir).some((path) => path.endsWith('.ports'));
-    const ended = await lockstep(['nats', 'up'], isStarting, { TMPDIR: dir });
+    const ended = await lockstep(['nats', 'up'], isStarting, env);
     expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
     expect(readdirSync(dir)).toEqual([]);
   });
