@@ -196,6 +196,13 @@ function startMember(
   return NatsServer.start({ ...given, ...(isAlone ? {} : { membership }) });
 }
 
+interface Peer {
+  readonly name: string;
+  readonly current: boolean;
+  /** Not heard of yet: no stream is placed there, current or not. */
+  readonly offline?: boolean;
+}
+
 /** What a server's monitor says of JetStream. */
 interface Jsz {
   readonly disabled?: boolean;
@@ -203,7 +210,7 @@ interface Jsz {
     readonly leader?: string;
     readonly cluster_size?: number;
     /** Said by the leader alone. */
-    readonly replicas?: readonly { readonly name: string; readonly current: boolean }[];
+    readonly replicas?: readonly Peer[];
   };
 }
 
@@ -225,10 +232,14 @@ function isReady(views: readonly View[], size: number): boolean {
   if (leaders.size !== 1 || leader === undefined || leader === '') return false;
   const meta = views.find(({ name }) => name === leader)?.jsz?.meta_cluster;
   const isCurrent = (name: string): boolean =>
-    meta?.replicas?.some((replica) => replica.name === name && replica.current) === true;
+    meta?.replicas?.some((peer) => peer.name === name && isPresent(peer)) === true;
   return (
     meta?.cluster_size === size && views.every(({ name }) => name === leader || isCurrent(name))
   );
+}
+
+function isPresent({ current, offline }: Peer): boolean {
+  return current && offline !== true;
 }
 
 function notReady(views: readonly View[], version: string, waitedMs: number): LockstepError {
@@ -241,7 +252,7 @@ function saidBy(jsz: Jsz | null): string {
   if (jsz === null) return 'no answer';
   if (jsz.disabled === true) return 'JetStream is disabled';
   const { leader = '', cluster_size = 0, replicas = [] } = jsz.meta_cluster ?? {};
-  const behind = replicas.filter(({ current }) => !current).map(({ name }) => name);
+  const behind = replicas.filter((peer) => !isPresent(peer)).map(({ name }) => name);
   const led = leader === '' ? 'no meta leader' : `meta leader ${leader}`;
   const missing = behind.length === 0 ? '' : `, not current: ${behind.join(', ')}`;
   return `${led} of ${cluster_size}${missing}`;
