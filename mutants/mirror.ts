@@ -201,4 +201,59 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
     ],
     fires: ['asks again'],
   },
+  {
+    id: 'X17',
+    title: 'deliveries of an older opening are taken in',
+    source: 'docs/mirror.md, rule 7; nats-server stream.go, processMirrorMsgs',
+    edits: [
+      {
+        file: MIRROR,
+        find: 'if (this.#live === null || !sameOpening(frame.opening, this.#live.opening))',
+        replace:
+          'if (this.#live === null || ' +
+          "(frame.type !== 'deliver' && !sameOpening(frame.opening, this.#live.opening)))",
+      },
+    ],
+    fires: ['own opening', ...UNLIKE_ORIGIN],
+  },
+  {
+    id: 'X18',
+    title: 'answers, refusals and beats of an older opening are taken for those of the live one',
+    source: 'case E2; nats-server stream.go, setupMirrorConsumer (a late answer)',
+    edits: [
+      {
+        file: MIRROR,
+        find: 'if (this.#live === null || !sameOpening(frame.opening, this.#live.opening))',
+        replace:
+          'if (this.#live === null || ' +
+          "(frame.type === 'deliver' && !sameOpening(frame.opening, this.#live.opening)))",
+      },
+    ],
+    fires: ['own opening', ...UNLIKE_ORIGIN],
+    directed: {
+      test: 'test/mirror/leadership.test.ts',
+      titled: 'late frames of the opening before',
+    },
+  },
+  {
+    id: 'X19',
+    title: 'an answer that starts before what was asked for is taken',
+    source: 'docs/mirror.md, rule 10; nats-server commit 61e59f526',
+    edits: [
+      {
+        file: 'src/mirror/answer.js',
+        find: 'if (startsAfter < context.startSeq - 1)',
+        replace: 'if (false)',
+      },
+    ],
+    fires: ['own opening', ...UNLIKE_ORIGIN],
+  },
+  {
+    id: 'X20',
+    title: 'a transfer that came to nothing leaves the mirror closed',
+    source: 'docs/mirror.md, rule 4',
+    edits: [{ file: MIRROR, find: 'if (waits && this.#mayOpen())', replace: 'if (false)' }],
+    fires: ['asks again', 'catch-up'],
+    focus: 'elections',
+  },
 ];

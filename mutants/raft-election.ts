@@ -274,4 +274,63 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
     fires: ['transfer fence'],
     focus: 'elections',
   },
+  {
+    id: 'M31',
+    title: 'votes are given within the lease of a leader that is well',
+    source: 'raft dissertation, section 6.2; etcd TestLeaderElectionWithCheckQuorum',
+    edits: [
+      {
+        file: ELECTION,
+        find: 'if (ordered || !state.checkQuorum || term < state.term)',
+        replace: 'if (true)',
+      },
+    ],
+    fires: ['lease kept'],
+    focus: 'elections',
+  },
+  {
+    id: 'M32',
+    title: 'what a leader sends does not put off the election time-out',
+    source: 'raft paper, section 5.2',
+    edits: [{ file: 'src/raft/follower.js', find: 'state.timer.touch();', replace: '' }],
+    fires: ['time-out kept', 'catch-up'],
+    focus: 'elections',
+  },
+  {
+    id: 'M33',
+    title: 'a pre-vote is granted whatever the logs',
+    source: 'raft dissertation, section 9.6',
+    edits: [
+      {
+        file: ELECTION,
+        find: 'mayVoteFor(state, asked) && isUpToDate(state, asked)',
+        replace: 'mayVoteFor(state, asked) && (asked.pre || isUpToDate(state, asked))',
+      },
+    ],
+    fires: ['votes for newer logs', 'catch-up'],
+    focus: 'logs',
+  },
+  {
+    id: 'M34',
+    title: 'an order that names another term is obeyed',
+    source: 'src/raft/raft.ts, campaign',
+    edits: [
+      {
+        file: RAFT,
+        find: 'leadership !== null || order.term !== term',
+        replace: 'leadership !== null',
+      },
+    ],
+    fires: ['orders obeyed'],
+  },
+  {
+    id: 'M35',
+    title: 'an order is obeyed by who hears another leader than the one reported dead',
+    source: 'src/raft/raft.ts, campaign',
+    edits: [
+      { file: RAFT, find: 'if (hears && leader !== order.deadLeader)', replace: 'if (false)' },
+    ],
+    fires: ['orders obeyed'],
+    directed: { test: 'test/raft/campaign.test.ts', titled: 'hears a leader -> ignored' },
+  },
 ];

@@ -78,6 +78,7 @@ export class Replica {
   readonly #proposeFaults: ProposeFaults;
   #failed: ErrorData | null = null;
   #commitSeen: number;
+  #ticks = 0;
   #quietTicks = 0;
   readonly #events = new Pending<ReplicaEvent>();
 
@@ -167,6 +168,11 @@ export class Replica {
     return this.#hash;
   }
 
+  /** Ticks of this life. */
+  get ticks(): number {
+    return this.#ticks;
+  }
+
   /** Ticks at which no peer's message lay unread: an election time-out could expire at them. */
   get quietTicks(): number {
     return this.#quietTicks;
@@ -218,6 +224,7 @@ export class Replica {
   /** One tick of TICK_MS. `unreadPeers`: peer messages wait, so no election may time out. */
   tick(unreadPeers: boolean): void {
     if (this.#failed !== null) return;
+    this.#ticks++;
     if (!unreadPeers) this.#quietTicks++;
     this.#log.tick(unreadPeers);
     this.#mirror.tick();

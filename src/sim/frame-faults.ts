@@ -5,7 +5,10 @@
  */
 import type { OriginFrame } from '../mirror/types.js';
 
-/** Of an answer; `beforeAsked` and `beyondLast` have every number, and numbers that cannot be. */
+/**
+ * Of an answer; `beforeAsked` and `beyondLast` are well-formed, with a start that cannot be. Before
+ * the first sequence there is none: `beforeAsked` waits for an answer to who asks for a later one.
+ */
 export type AnswerFault =
   'noIdentity' | 'noStart' | 'noLast' | 'noPending' | 'beforeAsked' | 'beyondLast' | 'tooLarge';
 
@@ -53,7 +56,8 @@ export class FrameFaults {
   leaving(frame: OriginFrame): Leaving {
     switch (frame.type) {
       case 'opened': {
-        const how = take(this.#answers);
+        const isFirst = frame.startsAfter === 0 && this.#answers?.how === 'beforeAsked';
+        const how = isFirst ? null : take(this.#answers);
         const said = how === null ? frame : spoiltAnswer(frame, how);
         return { frame: said, lateByUs: take(this.#late) ?? 0 };
       }
@@ -91,7 +95,7 @@ function spoiltAnswer(answer: Answer, how: AnswerFault): Answer {
     case 'noPending':
       return without(answer, 'pending');
     case 'beforeAsked':
-      return { ...answer, startsAfter: -1 };
+      return { ...answer, startsAfter: 0 };
     case 'beyondLast':
       return { ...answer, startsAfter: answer.last + 1 };
     case 'tooLarge':

@@ -3,13 +3,14 @@
  * has the invariants of the log.
  */
 import type { Member, Slot } from '../base/member.js';
-import type { MirrorEvent, Opening, OriginCommand } from '../mirror/types.js';
+import type { MirrorEvent, Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Replica } from '../replica/replica.js';
 import { AppliedLag } from './invariants/applied-lag.js';
 import { AsksAgain } from './invariants/asks-again.js';
 import { IdentityFirst } from './invariants/identity-first.js';
 import { OneConsumer } from './invariants/one-consumer.js';
 import { OwnNoopFirst } from './invariants/own-noop-first.js';
+import { OwnOpening } from './invariants/own-opening.js';
 import { RefusalRestores } from './invariants/refusal-restores.js';
 import { RetryPacing } from './invariants/retry-pacing.js';
 import { SkipBatches } from './invariants/skip-batches.js';
@@ -27,6 +28,7 @@ export class MirrorWatch {
   readonly #skipBatches = new SkipBatches();
   readonly #oneConsumer = new OneConsumer();
   readonly #ownNoopFirst = new OwnNoopFirst();
+  readonly #ownOpening = new OwnOpening();
   readonly #identityFirst = new IdentityFirst();
   readonly #retryPacing: RetryPacing;
   readonly #asksAgain: AsksAgain;
@@ -47,6 +49,7 @@ export class MirrorWatch {
     this.#appliedLag.mayMove(member);
     this.#oneConsumer.started(member);
     this.#ownNoopFirst.started(member);
+    this.#ownOpening.started(member);
     this.#asksAgain.started(member);
   }
 
@@ -73,6 +76,7 @@ export class MirrorWatch {
     switch (event.kind) {
       case 'propose': {
         const { what, first, last, count, refused } = event;
+        this.#say(OwnOpening.property, slot, this.#ownOpening.proposed(member, event));
         if (what === 'messages') this.#asksAgain.received(member);
         if (refused !== null) this.#refusalRestores.refused(member, `${what} ${first}..${last}`);
         if (what !== 'skips') return;
@@ -96,8 +100,17 @@ export class MirrorWatch {
     }
   }
 
-  commanded(command: OriginCommand): void {
-    if (command.type === 'close') this.#oneConsumer.closeTold(command.opening);
+  commanded({ slot }: Watched, command: OriginCommand): void {
+    const { type, opening } = command;
+    if (type === 'close') this.#oneConsumer.closeTold(opening);
+    if (type !== 'credit') return;
+    const foreign = this.#ownOpening.credited(opening, command.deliverySeq);
+    this.#say(OwnOpening.property, slot, foreign);
+  }
+
+  /** A mirror takes in what the origin sent. */
+  takesIn(member: Member, frame: OriginFrame): void {
+    this.#ownOpening.takesIn(member, frame);
   }
 
   /** The origin sent a frame. */
@@ -118,11 +131,12 @@ export class MirrorWatch {
 
   #opening(
     { slot, member, life, clockMs, quietTicks }: Watched,
-    { state, opening, cause }: Extract<MirrorEvent, { readonly kind: 'opening' }>,
+    { state, opening, startSeq, cause }: Extract<MirrorEvent, { readonly kind: 'opening' }>,
   ): void {
     switch (state) {
       case 'requested': {
         this.#asksAgain.requested(member);
+        this.#ownOpening.requested(opening, startSeq);
         this.#say(OneConsumer.property, slot, this.#oneConsumer.asked(opening));
         this.#say(RetryPacing.property, slot, this.#retryPacing.asked(member, life, clockMs));
         const early = this.#direct ? null : this.#ownNoopFirst.asked(opening);
@@ -132,10 +146,12 @@ export class MirrorWatch {
       case 'opened':
         this.#appliedLag.mayMove(member);
         this.#retryPacing.opened(member);
+        this.#say(OwnOpening.property, slot, this.#ownOpening.opened(opening, startSeq));
         return;
       case 'closed':
         this.#appliedLag.mayMove(member);
         this.#oneConsumer.closed(opening);
+        this.#say(OwnOpening.property, slot, this.#ownOpening.closed(opening, cause));
         this.#retryPacing.closed(member, life, cause, clockMs);
         this.#asksAgain.closed(member, cause, quietTicks);
     }

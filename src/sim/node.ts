@@ -11,7 +11,7 @@ import type { Member, Slot } from '../base/member.js';
 import type { OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { WindowLimits } from '../origin/window.js';
 import type { Message, Persist } from '../raft/types.js';
-import { ReplicaHost, type Inbox } from '../replica/host.js';
+import { ReplicaHost } from '../replica/host.js';
 import type { Replica, ReplicaLimits } from '../replica/replica.js';
 import type { HostIo, Input, ReplicaEvent, ReplicaView } from '../replica/types.js';
 import type { MadeOriginPlan, Plan } from '../scenario/types.js';
@@ -19,6 +19,7 @@ import type { Agenda } from './agenda.js';
 import type { Conditions } from './conditions.js';
 import { MemoryDisk } from './disk.js';
 import { SimMemory } from './memory.js';
+import { Queues } from './queues.js';
 import { ReplicaThrew } from './thrown.js';
 import type { Watched } from './watch.js';
 
@@ -63,6 +64,10 @@ export interface Tuning {
 export interface NodeOutputs {
   sent(node: SimNode, message: Message, atUs: number): void;
   received(node: SimNode, message: Message, replica: Replica): void;
+  /** What it takes in next; the replica is as it was before. */
+  reads(node: SimNode, message: Message, replica: Replica): void;
+  takesIn(node: SimNode, frame: OriginFrame): void;
+  ordered(node: SimNode, order: Input, replica: Replica): void;
   commanded(node: SimNode, command: OriginCommand, atUs: number): void;
   written(node: SimNode, write: Persist): void;
   reported(node: SimNode, event: ReplicaEvent, atUs: number): void;
@@ -101,7 +106,7 @@ export class SimNode implements Watched {
   readonly #options: NodeOptions;
   readonly #agenda: Agenda;
   readonly #prng: Prng;
-  readonly #inbox = new Queues();
+  readonly #inbox: Queues;
   /** The speed of its clock, of 1,000, and what faults add to it. */
   readonly #clockRate: number;
   #hurriedBy = 0;
@@ -131,6 +136,7 @@ export class SimNode implements Watched {
     this.slot = options.slot;
     this.member = options.member;
     this.#prng = options.prng;
+    this.#inbox = new Queues(this, options.outputs);
     const { driftPerMille } = options.conditions;
     this.#clockRate = 1_000 + this.#prng.between('drift', -driftPerMille, driftPerMille);
     this.disk = new MemoryDisk(
@@ -147,6 +153,10 @@ export class SimNode implements Watched {
 
   get clockMs(): number {
     return this.#clockSetMs + ((this.#localUs - this.#clockSetUs) * this.#speed) / 1_000_000;
+  }
+
+  get ticks(): number {
+    return this.#host?.replica.ticks ?? 0;
   }
 
   get quietTicks(): number {
@@ -259,7 +269,9 @@ export class SimNode implements Watched {
 
   /** A fault that fires inside a turn of this member. */
   input(input: Input): void {
-    this.#host?.input(input);
+    if (this.#host === null) return;
+    this.#options.outputs.ordered(this, input, this.#host.replica);
+    this.#host.input(input);
   }
 
   /** A turn follows as soon as this member is free. */
@@ -358,34 +370,5 @@ export class SimNode implements Watched {
         outputs.armed(this, view);
       }),
     };
-  }
-}
-
-/** What waits for a member. Its bound is the senders' windows. */
-class Queues implements Inbox {
-  readonly orders: Input[] = [];
-  readonly peers: Message[] = [];
-  readonly frames: OriginFrame[] = [];
-
-  order(): Input | undefined {
-    return this.orders.shift();
-  }
-
-  peer(): Message | undefined {
-    return this.peers.shift();
-  }
-
-  frame(): OriginFrame | undefined {
-    return this.frames.shift();
-  }
-
-  peersWait(): boolean {
-    return this.peers.length > 0;
-  }
-
-  clear(): void {
-    this.orders.length = 0;
-    this.peers.length = 0;
-    this.frames.length = 0;
   }
 }

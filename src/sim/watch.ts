@@ -8,9 +8,10 @@ import type { Member, Slot } from '../base/member.js';
 import type { MirrorEvent, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Message, Persist } from '../raft/types.js';
 import type { Replica } from '../replica/replica.js';
-import type { ReplicaEvent } from '../replica/types.js';
+import type { Input, ReplicaEvent } from '../replica/types.js';
 import { expectedOf, viewOf } from '../stream/layout.js';
 import type { MemoryDisk } from './disk.js';
+import { ElectionWatch } from './election-watch.js';
 import { AcknowledgedMatches } from './invariants/acknowledged-matches.js';
 import { AppliedInPlace } from './invariants/applied-in-place.js';
 import { AppliedIsDurable } from './invariants/applied-is-durable.js';
@@ -29,7 +30,6 @@ import { NewerLogVoted, type LogEnd } from './invariants/newer-log-voted.js';
 import { OwnTermCommits } from './invariants/own-term-commits.js';
 import { StateMachineSafety } from './invariants/state-machine-safety.js';
 import { TermFence } from './invariants/term-fence.js';
-import { TimeoutKept } from './invariants/timeout-kept.js';
 import { TransferFence } from './invariants/transfer-fence.js';
 import type { Finding, JournalView } from './invariants/types.js';
 import { MirrorWatch } from './mirror-watch.js';
@@ -44,6 +44,7 @@ export interface Watched {
   /** Milliseconds of the member's own clock. */
   readonly clockMs: number;
   /** Of its present life, as its replica counts them. */
+  readonly ticks: number;
   readonly quietTicks: number;
   /** Whether messages of its peers lie unread. */
   readonly peersWait: boolean;
@@ -90,15 +91,17 @@ export class Watch {
   readonly #acknowledgedMatches = new AcknowledgedMatches();
   readonly #appliedIsDurable = new AppliedIsDurable();
   readonly #appliedInPlace = new AppliedInPlace();
-  readonly #timeoutKept: TimeoutKept;
+  readonly #elections: ElectionWatch;
   readonly #mirrors: MirrorWatch;
 
   constructor(options: {
     readonly hasher: Hasher;
     readonly timeScale: number;
-    /** The longest election time-out, for who has one and for who hands over. */
+    /** The longest election time-out, for who has one and for who hands over; the shortest one. */
     readonly timeoutTicks: number;
     readonly transferTicks: number;
+    readonly leaseTicks: number;
+    readonly checkQuorum: boolean;
     /** All of them. */
     readonly nodes: readonly Pick<Watched, 'member' | 'disk'>[];
     readonly tell: (violation: Violation) => void;
@@ -107,8 +110,9 @@ export class Watch {
     this.#disks = options.nodes.map(({ disk }) => disk);
     this.#diskOf = new Map(options.nodes.map(({ member, disk }) => [member, disk]));
     this.#tell = options.tell;
-    this.#timeoutKept = new TimeoutKept(options.timeoutTicks);
     const say = this.#say.bind(this);
+    const newerLogVoted = this.#newerLogVoted;
+    this.#elections = new ElectionWatch({ ...options, newerLogVoted, say });
     this.#mirrors = new MirrorWatch({ ...options, members: options.nodes.length, say });
     this.#transferFence = new TransferFence(options.transferTicks);
   }
@@ -118,7 +122,7 @@ export class Watch {
     this.#checked.set(slot, 0);
     this.#role(slot, member, null);
     this.#mirrors.started(member);
-    this.#timeoutKept.started(slot);
+    this.#elections.started(slot);
     this.#laterTermFollowed.started(slot);
     const { term, vote } = disk;
     this.#newerLogVoted.started(member, { term, vote });
@@ -130,7 +134,7 @@ export class Watch {
     switch (event.kind) {
       case 'role':
         this.#role(slot, member, event.role === 'leader' ? event.term : null);
-        this.#timeoutKept.role(slot, event.role === 'leader', event.cause, node.quietTicks);
+        this.#elections.role(node, event);
         if (event.role === 'leader') this.#elected(node, event.term);
         return;
       case 'transfer':
@@ -166,8 +170,8 @@ export class Watch {
   }
 
   /** A member says something to the origin. */
-  commanded(command: OriginCommand): void {
-    this.#mirrors.commanded(command);
+  commanded(node: Watched, command: OriginCommand): void {
+    this.#mirrors.commanded(node, command);
   }
 
   sent({ slot, disk }: Watched, message: Message): void {
@@ -181,27 +185,38 @@ export class Watch {
       const early = this.#transferFence.ordered(message, disk.written, target);
       this.#say(TransferFence.property, slot, early);
     }
+    if (message.type === 'voteReply' && message.granted) this.#elections.granted(slot, message);
     this.#say(DurableAnswers.property, slot, this.#durableAnswers.sent(message, disk));
     const unlike = this.#acknowledgedMatches.sent(message, disk);
     this.#say(AcknowledgedMatches.property, slot, unlike);
   }
 
   /** A message reached a member, which reads it before its time-out may expire. */
-  received({ slot, quietTicks }: Watched, message: Message, { log }: Replica): void {
-    this.#laterTermFollowed.received(slot, message);
-    const { type, term } = message;
-    const isLeaders = (type === 'append' || type === 'heartbeat') && term >= log.term;
-    const isVotedFor = type === 'vote' && term === log.term && message.from === log.vote;
-    if (isLeaders || isVotedFor) this.#timeoutKept.begins(slot, quietTicks);
-    else if (type === 'vote' && !message.pre && term > log.term) {
-      this.#timeoutKept.asked(slot, term, quietTicks);
-    }
+  received(node: Watched, message: Message, replica: Replica): void {
+    this.#laterTermFollowed.received(node.slot, message);
+    this.#elections.received(node, message, replica);
+  }
+
+  /** A member reads a message. */
+  reads(node: Watched, message: Message, replica: Replica): void {
+    this.#elections.reads(node, message, replica);
+  }
+
+  /** A member reads an order. */
+  ordered(node: Watched, order: Input, replica: Replica): void {
+    this.#elections.ordered(node, order, replica);
+  }
+
+  /** A member takes in a frame of the origin. */
+  takesIn({ member }: Watched, frame: OriginFrame): void {
+    this.#mirrors.takesIn(member, frame);
   }
 
   /** A write is about to be handed to the disk. */
-  written({ slot, member, disk, quietTicks }: Watched, write: Persist): void {
+  written(node: Watched, write: Persist): void {
+    const { slot, member, disk } = node;
     const { entries } = write;
-    if (this.#voted(slot, member, disk.written, write)) this.#timeoutKept.begins(slot, quietTicks);
+    if (this.#voted(slot, member, disk.written, write)) this.#elections.voted(node);
     if (entries.length > 0) {
       const first = entries[0]!.index;
       const over = this.#leaderAppendOnly.written(slot, first, disk.written.lastIndex);
@@ -229,7 +244,7 @@ export class Watch {
     // A member whose write failed is out; what it thinks of its log binds nobody.
     if (failed !== null) return;
     const { quietTicks } = replica;
-    this.#say(TimeoutKept.property, slot, this.#timeoutKept.stands(slot, quietTicks, term));
+    this.#elections.turned(node, term);
     this.#say(TransferFence.property, slot, this.#transferFence.stands(member, quietTicks));
     this.#mirrors.turned(node, replica, this.#transferFence.handsOver(member));
     const behind = peersWait ? null : this.#laterTermFollowed.stands(slot, term);

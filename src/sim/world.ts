@@ -5,7 +5,7 @@
  * of a hash table in it. So the same plan and conditions give the same events.
  */
 import type { Hasher } from '../base/hasher.js';
-import { ELECTION_TICKS_MAX } from '../base/limits.js';
+import { ELECTION_TICKS_MAX, ELECTION_TICKS_MIN } from '../base/limits.js';
 import { memberOf, slotsOf, type Member, type Slot } from '../base/member.js';
 import { createPrng, type Prng } from '../base/prng.js';
 import { Conductor, type ConductorOrder } from '../election/conductor.js';
@@ -124,6 +124,8 @@ export class SimWorld {
       hasher,
       timeScale: plan.timeScale,
       timeoutTicks: longestTimeout(plan),
+      leaseTicks: plan.tuning?.limits.electionTicksMin ?? ELECTION_TICKS_MIN,
+      checkQuorum: plan.tuning?.checkQuorum ?? true,
       transferTicks: plan.tuning?.limits.electionTicksMax ?? ELECTION_TICKS_MAX,
       nodes: this.nodes,
       tell: (violation) =>
@@ -227,8 +229,11 @@ export class SimWorld {
         if (this.reached !== null) this.#moments.sent(node, message);
       },
       received: (node, message, replica) => this.#watch.received(node, message, replica),
+      reads: (node, message, replica) => this.#watch.reads(node, message, replica),
+      takesIn: (node, frame) => this.#watch.takesIn(node, frame),
+      ordered: (node, order, replica) => this.#watch.ordered(node, order, replica),
       commanded: (node, command, atUs) => {
-        this.#watch.commanded(command);
+        this.#watch.commanded(node, command);
         this.tiesOf(node).toOrigin.send(command, atUs);
       },
       written: (node, write) => this.#watch.written(node, write),

@@ -216,7 +216,7 @@ describe('sim: invariants: raft', () => {
   });
 
   it('time-out kept: nobody waits for longer, whatever it refuses or what later term it meets', () => {
-    const rule = new TimeoutKept(40);
+    const rule = new TimeoutKept(20, 40);
     const waits = (tick: number): string | null => rule.stands('r1', tick, 3);
     const text = 'r1 waits for a leader since 41 ticks, its time-out is 40 at most';
     rule.started('r1');

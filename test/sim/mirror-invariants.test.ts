@@ -1,9 +1,11 @@
 /** Invariants of what a mirror asks for and says, on bad data. */
 import { describe, expect, it } from 'vitest';
+import type { OriginFrame } from '../../src/mirror/types.js';
 import { AppliedLag } from '../../src/sim/invariants/applied-lag.js';
 import { AsksAgain } from '../../src/sim/invariants/asks-again.js';
 import { IdentityFirst } from '../../src/sim/invariants/identity-first.js';
 import { OneConsumer } from '../../src/sim/invariants/one-consumer.js';
+import { OwnOpening } from '../../src/sim/invariants/own-opening.js';
 import { OwnNoopFirst } from '../../src/sim/invariants/own-noop-first.js';
 import { RetryPacing } from '../../src/sim/invariants/retry-pacing.js';
 
@@ -119,5 +121,92 @@ describe('sim: invariants: mirror: what it says', () => {
     expect(rule.stands('r1.1', 5, false)).toBe(
       'r1.1 is at 5 and knows of no stream that it copies',
     );
+  });
+});
+
+describe('sim: invariants: mirror: own opening', () => {
+  const OLDER = { ...OPENING, generation: 1 };
+  const ANSWER: OriginFrame = {
+    ...{ type: 'opened', opening: OPENING, identity: { name: 'ORDERS', created: 1n } },
+    ...{ startsAfter: 9, last: 30, pending: 21 },
+  };
+  /** Messages at these sequences, no more of each than its place. */
+  function deliveryOf(deliverySeq: number, ...seqs: number[]): OriginFrame {
+    const bytes = new Uint8Array(seqs.length * 16);
+    const view = new DataView(bytes.buffer);
+    seqs.forEach((seq, nth) => {
+      view.setUint32(nth * 16, 16, true);
+      view.setUint32(nth * 16 + 8, seq - 1, true);
+    });
+    const { length: count } = seqs;
+    return { type: 'deliver', opening: OPENING, deliverySeq, count, pending: 0, bytes };
+  }
+  function live(...frames: OriginFrame[]): OwnOpening {
+    const rule = new OwnOpening();
+    rule.requested(OPENING, 10);
+    for (const frame of frames) rule.takesIn('r1.1', frame);
+    return rule;
+  }
+  const text = "r1.1's opening 2 of term 3";
+
+  it('an answer to an older one is taken, or one that starts before what was asked for', () => {
+    expect(live().opened(OPENING, 10)).toBe(`${text} was not answered, and is open`);
+    const older = live({ ...ANSWER, opening: OLDER });
+    expect(older.opened(OPENING, 10)).toBe(`${text} was not answered, and is open`);
+    expect(live(ANSWER).opened(OPENING, 10)).toBeNull();
+    expect(live(ANSWER).opened(OPENING, 9)).toBe(`${text} asked for 10 and starts at 9`);
+  });
+
+  it('messages, skips, identity: not delivered in it, or beyond what was', () => {
+    const rule = live(ANSWER, deliveryOf(1, 12, 13));
+    const proposed = (
+      what: 'messages' | 'skips' | 'range' | 'reset' | 'identity',
+      first: number,
+      last: number,
+      of = rule,
+    ): string | null => of.proposed('r1.1', { what, first, last });
+    expect(proposed('messages', 12, 13)).toBeNull();
+    expect(proposed('messages', 11, 13)).toBe(`${text} did not bring messages 11..13`);
+    expect(proposed('messages', 12, 14)).toBe(`${text} did not bring messages 12..14`);
+    expect(proposed('skips', 10, 12)).toBeNull();
+    expect(proposed('skips', 10, 13)).toBe(`${text} did not bring skips 10..13`);
+    expect(proposed('range', 1, 9, live(ANSWER))).toBeNull();
+    expect(proposed('range', 1, 10, live(ANSWER))).toBe(`${text} did not bring range 1..10`);
+    expect(proposed('reset', 1, 1, live())).toBe(`${text} did not bring reset 1..1`);
+    expect(proposed('identity', 0, 0, live(ANSWER))).toBeNull();
+    expect(proposed('identity', 0, 0, live())).toBe(`${text} did not bring identity 0..0`);
+    const older = live(ANSWER, { ...deliveryOf(1, 12), opening: OLDER });
+    expect(proposed('messages', 12, 12, older)).toBe(`${text} did not bring messages 12..12`);
+  });
+
+  it('credit: for a delivery that it has not', () => {
+    const rule = live(ANSWER, deliveryOf(4, 12, 13));
+    expect(rule.credited(OPENING, 5)).toBeNull();
+    expect(rule.credited(OPENING, 6)).toBe(`${text} has no delivery 6, for which credit is given`);
+    expect(rule.credited(OLDER, 6)).toBeNull();
+  });
+
+  it.each([
+    ['createRefused', 'refused'],
+    ['malformedAnswer', 'opened and no deliver'],
+    ['malformedDelivery', 'deliver'],
+    ['lostDelivery', 'deliver and no heartbeat'],
+    ['blocked', 'deliver'],
+    ['diverged', 'opened'],
+  ] as const)('it ends as %s and brought no %s', (cause, missing) => {
+    const refused: OriginFrame = {
+      ...{ type: 'refused', opening: OPENING },
+      error: { code: 'overrun', message: 'no room' },
+    };
+    expect(live().closed(OPENING, cause)).toBe(
+      `${text} ended as ${cause} and brought no ${missing}`,
+    );
+    expect(live(ANSWER, refused, deliveryOf(1, 12)).closed(OPENING, cause)).toBeNull();
+    const over = live();
+    over.closed(OPENING, 'silence');
+    expect(over.closed(OPENING, cause)).toBeNull();
+    const anew = live();
+    anew.started('r1.1');
+    expect(anew.closed(OPENING, cause)).toBeNull();
   });
 });

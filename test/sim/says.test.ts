@@ -24,7 +24,7 @@ describe('sim: frame faults', () => {
     ['noStart', 'the answer has no sequence to start after'],
     ['noLast', 'the answer has no last sequence'],
     ['noPending', 'the answer has no number of pending messages'],
-    ['beforeAsked', 'the answer has no sequence to start after'],
+    ['beforeAsked', 'the origin starts after 0, asked for 6'],
     ['beyondLast', 'the origin starts after 10, its last is 9'],
     ['tooLarge', 'the answer has no sequence to start after'],
   ])('an answer with %s is malformed to a mirror, so many times', (how, text) => {
@@ -37,6 +37,14 @@ describe('sim: frame faults', () => {
       expect(answerFault(frame as typeof ANSWER, context)).toEqual({ kind: 'malformed', text });
     }
     expect(frames.leaving(ANSWER)).toEqual({ frame: ANSWER, lateByUs: 0 });
+  });
+
+  it('an answer to who asks for the first sequence cannot start before it: the next one does', () => {
+    const frames = new FrameFaults();
+    const first = { ...ANSWER, startsAfter: 0 };
+    frames.spoilAnswers('beforeAsked', 1);
+    const left = [first, ANSWER, ANSWER].map((answer) => frames.leaving(answer).frame);
+    expect(left).toEqual([first, first, ANSWER]);
   });
 
   it.each<[DeliveryFault, object]>([

@@ -1,7 +1,9 @@
 /**
  * A member that hears no leader and gives no vote campaigns within its longest election time-out:
- * nothing else puts it off, a refused request for its vote least of all. Raft paper, section 5.2;
- * nats-server TestNRGUnsuccessfulVoteRequestDoesntResetElectionTimer.
+ * nothing else puts it off, a refused request for its vote least of all. Who hears its leader,
+ * gives a vote or has just campaigned waits for the shortest one at least: else nobody leads for
+ * long. Raft paper, section 5.2; nats-server
+ * TestNRGUnsuccessfulVoteRequestDoesntResetElectionTimer.
  */
 import type { Slot } from '../../base/member.js';
 import type { RoleCause } from '../../raft/types.js';
@@ -9,20 +11,25 @@ import type { Finding } from './types.js';
 
 export class TimeoutKept {
   static readonly property = 'time-out kept';
+  readonly #ticksMin: number;
   readonly #ticksMax: number;
+  /** All ticks of each slot's present life up to when it last had a reason to wait. */
+  readonly #waitsFrom = new Map<Slot, number>();
   /** The tick of each slot's present life at which its time-out began last. */
   readonly #since = new Map<Slot, number>();
   readonly #leading = new Set<Slot>();
   /** Requests for a vote of a later term that the present turn reads: term and tick. */
   readonly #asked = new Map<Slot, { readonly term: number; readonly tick: number }>();
 
-  /** @param ticksMax  of the longest time-out */
-  constructor(ticksMax: number) {
+  /** Of the shortest and of the longest time-out. */
+  constructor(ticksMin: number, ticksMax: number) {
+    this.#ticksMin = ticksMin;
     this.#ticksMax = ticksMax;
   }
 
   started(slot: Slot): void {
     this.#since.set(slot, 0);
+    this.#waitsFrom.set(slot, 0);
     this.#leading.delete(slot);
     this.#asked.delete(slot);
   }
@@ -38,6 +45,24 @@ export class TimeoutKept {
   /** A leader was heard, or a vote given. */
   begins(slot: Slot, tick: number): void {
     this.#since.set(slot, tick);
+  }
+
+  /**
+   * A message of its leader was read, or a vote given.
+   *
+   * @param ticks  all of this life: a time-out goes on while messages lie unread
+   */
+  waitsFrom(slot: Slot, ticks: number): void {
+    this.#waitsFrom.set(slot, ticks);
+  }
+
+  /** Its time-out has expired. */
+  campaigns(slot: Slot, ticks: number): Finding {
+    const waited = ticks - (this.#waitsFrom.get(slot) ?? 0);
+    this.#waitsFrom.set(slot, ticks);
+    if (waited >= this.#ticksMin) return null;
+    const shortest = `its time-out is ${this.#ticksMin} at least`;
+    return `${slot} campaigns ${waited} ticks after it had a reason to wait, ${shortest}`;
   }
 
   /** A vote of this term, later than its own, was asked for. */
