@@ -247,6 +247,8 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['own opening', ...UNLIKE_ORIGIN],
+    within: 200,
+    directed: { test: 'test/mirror/setup.test.ts', titled: 'starts below what was asked' },
   },
   {
     id: 'X20',
@@ -255,5 +257,6 @@ export const MIRROR_MUTANTS: readonly SwarmMutant[] = [
     edits: [{ file: MIRROR, find: 'if (waits && this.#mayOpen())', replace: 'if (false)' }],
     fires: ['asks again', 'catch-up'],
     focus: 'elections',
+    within: 400,
   },
 ];

@@ -322,6 +322,8 @@ export const RAFT_ELECTION_MUTANTS: readonly SwarmMutant[] = [
       },
     ],
     fires: ['orders obeyed'],
+    within: 300,
+    directed: { test: 'test/raft/campaign.test.ts', titled: 'another term was observed' },
   },
   {
     id: 'M35',
