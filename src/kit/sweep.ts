@@ -2,6 +2,7 @@
  * One sweep from its first seed to its summary: what was asked for, played over the cores, ended by
  * what comes first (the seeds, a plateau, a time limit, a failure, a signal).
  */
+import { loaded } from '../scenario/own-origin.js';
 import type { CorePool } from '../sim/seed-pool.js';
 import type { SweepSubject } from '../sim/seeds.js';
 import { seedsOf, sweep } from '../sim/sweep.js';
@@ -35,7 +36,7 @@ export interface SweepEnding {
 }
 
 /**
- * Errors: harness, when the worker is not built.
+ * Errors: usage, about an origin of the user's own; harness, when the worker is not built.
  *
  * @param tally  a fresh one: it is added to as seeds end, so that progress can be shown
  */
@@ -46,6 +47,8 @@ export async function playSweep(
 ): Promise<SweepSummary> {
   const { asked, subject, cores, shared, shard } = request;
   const { first, seeds, timeLimitMs, untilPlateau } = asked;
+  // Each seed opens it anew; what is wrong with it is no seed's fault.
+  if (subject.kind === 'scenario') await loaded(subject.plan);
   const abort = new AbortController();
   let ended: SweepEnd = 'seeds';
   const end = (by: SweepEnd): void => {

@@ -2,7 +2,7 @@
 import { LockstepError, usageError } from '../base/errors.js';
 import { loadHasher } from '../base/hasher.js';
 import type { Driver } from '../scenario/driver.js';
-import { madeOrigin } from '../scenario/origins.js';
+import { refuseLive } from '../scenario/origins.js';
 import type { Plan } from '../scenario/types.js';
 import { cannotOnServers, unseenOnServers } from './cannot.js';
 import type { Environment } from './contexts.js';
@@ -58,7 +58,7 @@ export function natsDriverOn(their: TheirCluster): Driver {
 
 /** Errors: usage, when the plan is not one for servers. */
 function checkPlan(plan: Plan): void {
-  madeOrigin('nats', plan);
+  refuseLive('nats', plan);
   if (REPLICAS.includes(plan.replicas)) return;
   throw usageError('replicas', plan.replicas, `one of ${REPLICAS.join(', ')} on nats`);
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadHasher } from '../../src/base/hasher.js';
+import { natsDriverOn } from '../../src/nats/driver.js';
 import { loaded } from '../../src/scenario/own-origin.js';
 import { planScenario } from '../../src/scenario/parse.js';
 import { play } from '../../src/scenario/play.js';
@@ -101,6 +102,31 @@ describe('scenario: an origin of the user', () => {
     expect((error as Error).message).not.toContain('\n');
   });
 
+  const TOO_MANY =
+    'messages has no end, or too many: an origin of a module holds at most 9 messages and 2KiB';
+  it.each<[string, string, string]>([
+    ['hang', 'export default () => new Promise(() => {});', 'gave no stream within 50ms'],
+    ['hangs-at-load', 'await new Promise(() => {});', 'gave no stream within 50ms'],
+    ['endless', made('for (;;) yield { ...one, seq: one.seq++ };'), TOO_MANY],
+    ['heavy', made("yield { ...one, body: 'x'.repeat(2_048) };"), TOO_MANY],
+    ['late', made("throw new Error('no shop');"), 'it failed (no shop)'],
+    ['null', made('yield null;'), 'messages[0]: nothing is not a message'],
+  ])('limited: %s', async (name, text, why) => {
+    const limits = { withinMs: 50, messages: 9, bytes: 2_048 };
+    const plan = planOf(name, text);
+    const where = `origin.module: ${join(dir, `${name}.mjs`)}: `;
+    await expect(loaded(plan, limits)).rejects.toMatchObject({
+      code: 'usage',
+      message: `${where}${why}`,
+    });
+  });
+
+  it('on nats: a plan is checked before its origin is loaded', () => {
+    const driver = natsDriverOn({ connection: {}, allowFaults: false, name: null });
+    expect(() => driver.check!(planOf('unloaded', MIXED))).not.toThrow();
+    expect(() => driver.check!(planOf('seven', MIXED, { replicas: 7 }))).toThrow('replicas: 7');
+  });
+
   it('refused: no such file', async () => {
     const origin = { module: { path: 'nofile.js' } };
     const plan = planScenario({ version: 1, name: 'own', origin }, 'test', () => '');
@@ -110,4 +136,13 @@ describe('scenario: an origin of the user', () => {
 
 function own(name: string, messages: string): string {
   return `export default () => ({ name: ${name}, messages: [${messages}] });`;
+}
+
+/** A module whose messages are made by a generator with this body; `one` is the first one. */
+function made(body: string): string {
+  const one = "{ seq: 1, subject: 'a', body: '' }";
+  return `export default () => ({ name: 'A', messages: (function* () {
+    const one = ${one};
+    ${body}
+  })() });`;
 }
