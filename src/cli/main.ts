@@ -5,6 +5,7 @@ import { toErrorData } from '../base/errors.js';
 import { inOneLine } from '../base/plain.js';
 import { EXIT, EXIT_USAGE } from '../verdict/types.js';
 import { scenarioJsonSchema } from '../scenario/schema.js';
+import { leaveSoon } from './leave.js';
 import { addMergeCommand } from './merge.js';
 import { addNatsCommand } from './nats-up.js';
 import { addReplayCommand } from './replay.js';
@@ -54,6 +55,7 @@ try {
   // What a module of the user's own left open keeps nobody here.
   setTimeout(() => process.exit(), LEFT_OPEN_MS).unref();
 }
+leaveSoon();
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {

@@ -20,14 +20,19 @@ import { plain } from '../base/plain.js';
 import { formatDuration } from '../base/units.js';
 import { readInput } from '../scenario/input-file.js';
 import { readText } from '../scenario/source.js';
+import { Dials } from './dials.js';
 import type { Login, Settings } from './settings.js';
 
 const RECONNECT_WAIT_MS = 100;
 
-/** Errors: usage, when there is no server, it refuses us, or a file cannot be used. */
+/**
+ * Once it failed, or the connection is closed, no socket of it is open.
+ * Errors: usage, when there is no server, it refuses us, or a file cannot be used.
+ */
 export async function openConnection(settings: Settings): Promise<NatsConnection> {
   const { servers, timeoutMs, inboxPrefix } = settings;
   const tls = tlsOf(settings);
+  const dials = new Dials();
   const options: ConnectionOptions = {
     servers: [...servers],
     name: 'lockstep',
@@ -37,12 +42,17 @@ export async function openConnection(settings: Settings): Promise<NatsConnection
     // A server that is starting may refuse for a moment whom it let in before.
     ignoreAuthErrorAbort: true,
     ...loginOptions(settings.login),
-    ...(tls === null ? {} : { tls }),
+    ...(tls === null ? {} : { tls: { ...tls, signal: dials.signal } as TlsOptions }),
     ...(inboxPrefix === null ? {} : { inboxPrefix }),
   };
   try {
-    return await connect(options);
+    const connection = await dials.run(() => connect(options));
+    void connection.closed().then(() => {
+      dials.end();
+    });
+    return connection;
   } catch (error) {
+    dials.end();
     throw new LockstepError('usage', `${servers.join(', ')}: ${refusalOf(error, settings)}`);
   }
 }
