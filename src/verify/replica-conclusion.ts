@@ -1,4 +1,5 @@
 /** From what was read, and read again, to a result and a claim that goes no further. */
+import type { SeqRange } from '../stream/types.js';
 import { countOf, type Ranges } from '../verdict/ranges.js';
 import { grouped, listed } from '../report/text.js';
 import { partsSeen } from './record-compare.js';
@@ -58,10 +59,7 @@ export function concludeReplicas(read: ReplicasRead): ReplicasReport {
     up_to: to,
     coverage: {
       ...{ depth: 'full', from, to, compared: comparison.compared },
-      claim:
-        read.to < from
-          ? 'there is nothing to compare'
-          : claimOf(result, replicas, { first: from, last: to }),
+      claim: claimed(read, result, replicas, { first: from, last: to }),
     },
     ...{ replicas, differences, against_origin: read.againstOrigin },
     parts: partsSeen(read.parts),
@@ -131,12 +129,37 @@ function doubts(
 
 const READ = { none: 'not read', part: 'read in part', whole: 'read' };
 
-/** What may be said, and of whom. */
-function claimOf(
+function claimed(
+  read: ReplicasRead,
   result: ReplicasResult,
   replicas: Replicas,
-  { first, last }: { readonly first: number; readonly last: number },
+  range: SeqRange,
 ): string {
+  if (read.to < read.from) return 'there is nothing to compare';
+  return read.isWhole
+    ? claimOf(result, replicas, range)
+    : interruptedClaim(read, result, replicas, range);
+}
+
+/** Going on leaves out what was compared: it is only told where nothing is open up to there. */
+function interruptedClaim(
+  { before, behind, unconfirmed }: ReplicasRead,
+  result: ReplicasResult,
+  replicas: Replicas,
+  { first, last }: SeqRange,
+): string {
+  const names = Object.keys(replicas).filter((server) => replicas[server]!.reason === null);
+  if (last < first) return 'nothing: it was interrupted before anything was compared';
+  if (names.length < 2) return 'nothing: fewer than two replicas were read';
+  const isAll = names.length === before.replicas.length && unnamed(before).length === 0;
+  const isOpen = behind.total > 0 || unconfirmed.length > 0;
+  const goOn = isAll && !isOpen ? `; go on with --from ${last + 1}` : '';
+  const seen = result === 'different' ? 'they differ' : 'no difference that stands was seen';
+  return `${listed(names)} compared from ${grouped(first)} to ${grouped(last)}, ${seen}${goOn}`;
+}
+
+/** What may be said, and of whom. */
+function claimOf(result: ReplicasResult, replicas: Replicas, { first, last }: SeqRange): string {
   const whole = Object.keys(replicas).filter((server) => replicas[server]!.read === 'whole');
   const where = `from ${grouped(first)} to ${grouped(last)}`;
   if (whole.length < 2) return 'nothing: fewer than two replicas were read to the end';

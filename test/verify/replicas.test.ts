@@ -435,7 +435,10 @@ describe('replicas: what is not known', () => {
     };
     expect(await compare(replicas, request)).toMatchObject({
       ...{ result: 'different', reason: 'it was interrupted', up_to: 8 },
-      coverage: { from: 1, to: 8, compared: 8 },
+      coverage: {
+        ...{ from: 1, to: 8, compared: 8 },
+        claim: 'n1, n2 and n3 compared from 1 to 8, they differ; go on with --from 9',
+      },
       replicas: { n1: { read: 'part' } },
     });
     expect(seen).toEqual([
@@ -443,6 +446,27 @@ describe('replicas: what is not known', () => {
       [5, 0],
       [9, 1],
     ]);
+  });
+
+  it.each([
+    [3, undefined, 'n1, n2 and n3 compared from 1 to 8, no difference that stands was seen; go on'],
+    [3, 'n3 offline', 'n1 and n2 compared from 1 to 8, no difference that stands was seen'],
+    [3, 'n3 behind', 'n1, n2 and n3 compared from 1 to 8, no difference that stands was seen'],
+    [1, undefined, 'nothing: it was interrupted before anything was compared'],
+  ])('interrupted at pause %i, %s: %s', async (at, what, claim) => {
+    let asked = 0;
+    const replicas = new HeldReplicas();
+    const isOffline = what === 'n3 offline';
+    if (what !== undefined) {
+      replicas.followers = [
+        { name: 'n2', current: true },
+        { name: 'n3', current: false, offline: isOffline },
+      ];
+    }
+    if (what === 'n3 behind') replicas.put('n3', 6, null);
+    const report = await compare(replicas, { pause: () => ++asked >= at });
+    const said = claim.endsWith('; go on') ? `${claim} with --from 9` : claim;
+    expect([report.result, report.coverage.claim]).toEqual(['inconclusive', said]);
   });
 });
 
