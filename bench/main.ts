@@ -76,7 +76,7 @@ for (const task of simOnly ? [] : bench.tasks) {
   const skipMs = median(results.map(({ deliveredMs }) => deliveredMs));
   const peak = Math.max(...results.map(({ peakMiB }) => peakMiB)).toFixed(0);
   const whole = task.result.state === 'completed' ? task.result.latency.p50 : Number.NaN;
-  const sequences = results[0]!.summary.skip.sequences.toLocaleString('en');
+  const sequences = results[0]!.summary.skip.sequences!.toLocaleString('en');
   const figure =
     task.name === 'mirror'
       ? `${(rate / 1e6).toFixed(2)} M msgs/s of 128 bytes, ${MESSAGES.toLocaleString('en')} messages`

@@ -13,6 +13,8 @@ import { TheirSite, type TheirCluster } from './their-site.js';
 
 /** Replicas that a stream of a server can have. */
 const REPLICAS = [1, 3, 5];
+/** No server tells of its mirror's own doing; of a cluster of others not even who consumes. */
+const UNSEEN = ['skips', 'rollbacks', 'retries'] as const;
 
 /** Why nothing can be played on servers of our own here; null: it can. */
 export function lacksServer(env: Environment): string | null {
@@ -25,6 +27,7 @@ export function lacksServer(env: Environment): string | null {
 /** On servers that it starts, and ends with the run. */
 export const natsDriver: Driver = {
   name: 'nats',
+  unseen: UNSEEN,
   cannot: (action, plan) => cannotOnServers(action, plan, 'ours'),
   cannotSee: unseenOnServers,
   check: (plan) => {
@@ -44,6 +47,7 @@ export const natsDriver: Driver = {
 export function natsDriverOn(their: TheirCluster): Driver {
   return {
     name: 'nats',
+    unseen: [...UNSEEN, 'openings'],
     cannot: (action, plan) => cannotOnServers(action, plan, 'theirs'),
     cannotSee: unseenOnServers,
     check: checkPlan,

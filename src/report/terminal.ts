@@ -5,7 +5,7 @@
  */
 import type { Difference, FaultSummary, Reason, RunSummary, Verdict } from '../verdict/types.js';
 import type { RunTimeline } from '../verdict/timeline.js';
-import { counted, duration, grouped, printable, table } from './text.js';
+import { counted, duration, grouped, listed, printable, table } from './text.js';
 
 const MOMENTS_SHOWN = 12;
 
@@ -104,7 +104,7 @@ function stateLines({ origin, replicas }: RunSummary): string[] {
 }
 
 function countLines(summary: RunSummary, extras: RunExtras): string[] {
-  const { messages, skip, leadership, mirror, stallMs, rate, origin } = summary;
+  const { messages, leadership, stallMs, rate, origin } = summary;
   const wrong = Object.entries(messages)
     .filter(([kind, count]) => kind !== 'ok' && count > 0)
     .map(([kind, count]) => `${grouped(count)} ${kind}`);
@@ -113,12 +113,9 @@ function countLines(summary: RunSummary, extras: RunExtras): string[] {
   const since = extras.stallFromMs === null ? '' : `, from ${duration(extras.stallFromMs)} on`;
   const rows = [
     ['messages', [`${grouped(messages.ok)} ok`, ...wrong, compared].join(', ')],
-    ['skipped', skipText(skip)],
+    ['skipped', skipText(summary)],
     ['elections', `${leadership.elections}, last term ${leadership.lastTerm}`],
-    [
-      'mirror',
-      `openings ${mirror.openings}, rollbacks ${mirror.rollbacks}, retries ${mirror.retries}`,
-    ],
+    ['mirror', mirrorText(summary)],
     ['stall', `${duration(stallMs)}${since}; at most ${duration(extras.stallAtMostMs)} allowed`],
     ['rate', rateText(rate)],
   ];
@@ -129,11 +126,23 @@ function countLines(summary: RunSummary, extras: RunExtras): string[] {
   return table(rows, new Set());
 }
 
-function skipText(skip: RunSummary['skip']): string {
+function skipText({ skip, driver }: RunSummary): string {
+  const { sequences, batches, largestBatch, refused } = skip;
+  if (sequences === null || batches === null || largestBatch === null || refused === null) {
+    return `not seen on ${driver}`;
+  }
   return (
-    `${grouped(skip.sequences)} sequences in ${grouped(skip.batches)} batches, ` +
-    `largest ${grouped(skip.largestBatch)}, ${grouped(skip.refused)} refused`
+    `${grouped(sequences)} sequences in ${grouped(batches)} batches, ` +
+    `largest ${grouped(largestBatch)}, ${grouped(refused)} refused`
   );
+}
+
+function mirrorText({ mirror, driver }: RunSummary): string {
+  const counts = Object.entries(mirror) as [string, number | null][];
+  const seen = counts.flatMap(([what, count]) => (count === null ? [] : [`${what} ${count}`]));
+  const unseen = counts.flatMap(([what, count]) => (count === null ? [what] : []));
+  const rest = unseen.length === 0 ? [] : [`${listed(unseen)} not seen on ${driver}`];
+  return [...seen, ...rest].join(', ');
 }
 
 function rateText({ messagesPerSecond, sequencesPerSecond }: RunSummary['rate']): string {

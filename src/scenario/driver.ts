@@ -4,7 +4,7 @@
  */
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';
-import type { CopyReader, LedgerReader } from '../verdict/types.js';
+import type { CopyReader, LedgerReader, Unseen } from '../verdict/types.js';
 import type { Parted } from './links.js';
 import type { DriverName, FaultAction, FaultPlan, Plan, StateTrigger } from './types.js';
 
@@ -83,6 +83,8 @@ export interface Driver {
   cannot(action: FaultAction, plan: Plan): string | null;
   /** Null, or not given: it sees when this state is reached. Else the reason why not. */
   cannotSee?(state: StateTrigger): string | null;
+  /** What it never sees of members: a summary says null there. Not given: it sees everything. */
+  readonly unseen?: readonly Unseen[];
   /** Refuses what could not even start, before anything does. Errors: usage. */
   check?(plan: Plan): void;
   /**

@@ -22,7 +22,7 @@ export class RunRecord {
   readonly faults: FaultBook;
   readonly #plan: Plan;
   readonly #driver: Driver;
-  readonly #tally = new Tally();
+  readonly #tally: Tally;
   readonly #timeline = new Timeline();
   readonly #clock = new StallClock();
   readonly #last = new Map<Slot, number>();
@@ -48,6 +48,7 @@ export class RunRecord {
   constructor(plan: Plan, driver: Driver) {
     this.#plan = plan;
     this.#driver = driver;
+    this.#tally = new Tally(driver.unseen);
     this.faults = new FaultBook(plan, driver);
   }
 

@@ -1,7 +1,7 @@
 /** Counts what the summary of a run says, event by event; its memory does not grow with the run. */
 import type { SkipEncoding } from '../mirror/types.js';
 import type { ReplicaEvent } from '../replica/types.js';
-import type { RunSummary } from './types.js';
+import type { RunSummary, Unseen } from './types.js';
 
 export class Tally {
   #elections = 0;
@@ -14,6 +14,12 @@ export class Tally {
   #batches = 0;
   #largestBatch = 0;
   #mismatches = 0;
+  readonly #unseen: readonly Unseen[];
+
+  /** @param unseen  what is not told of: its count is null, not 0 */
+  constructor(unseen: readonly Unseen[] = []) {
+    this.#unseen = unseen;
+  }
 
   /** Commands that were applied out of place, by any replica; none ever should. */
   get mismatches(): number {
@@ -46,6 +52,9 @@ export class Tally {
   }
 
   skip(encoding: SkipEncoding | 'direct'): RunSummary['skip'] {
+    if (this.#unseen.includes('skips')) {
+      return { encoding, sequences: null, batches: null, largestBatch: null, refused: null };
+    }
     return {
       encoding,
       sequences: this.#sequences,
@@ -60,7 +69,15 @@ export class Tally {
   }
 
   get mirror(): RunSummary['mirror'] {
-    return { openings: this.#openings, rollbacks: this.#rollbacks, retries: this.#retries };
+    return {
+      openings: this.#seen('openings', this.#openings),
+      rollbacks: this.#seen('rollbacks', this.#rollbacks),
+      retries: this.#seen('retries', this.#retries),
+    };
+  }
+
+  #seen(what: Unseen, count: number): number | null {
+    return this.#unseen.includes(what) ? null : count;
   }
 
   #proposal(event: Extract<ReplicaEvent, { kind: 'propose' }>): void {

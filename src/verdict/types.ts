@@ -112,6 +112,9 @@ export interface FaultSummary {
   readonly caughtUpMs: number | null;
 }
 
+/** Counts of a summary that a driver may be blind to. */
+export type Unseen = 'skips' | 'openings' | 'rollbacks' | 'retries';
+
 /** The summary of a run, exactly the fields of design section 10. */
 export interface RunSummary {
   readonly schema: 1;
@@ -130,19 +133,24 @@ export interface RunSummary {
   readonly messages: MessageCounts;
   readonly skip: {
     readonly encoding: SkipEncoding | 'direct';
-    readonly sequences: number;
-    readonly batches: number;
-    readonly largestBatch: number;
-    readonly refused: number;
+    /** These four are null where the driver does not see skips: on nats. */
+    readonly sequences: number | null;
+    readonly batches: number | null;
+    readonly largestBatch: number | null;
+    readonly refused: number | null;
   };
   readonly leadership: {
     readonly elections: number;
     readonly lastTerm: number;
   };
   readonly mirror: {
-    readonly openings: number;
-    readonly rollbacks: number;
-    readonly retries: number;
+    /**
+     * On nats the consumers that were there when it looked, of servers of its own; null on others.
+     */
+    readonly openings: number | null;
+    /** Null on nats: no server tells of them. */
+    readonly rollbacks: number | null;
+    readonly retries: number | null;
   };
   readonly faults: readonly FaultSummary[];
   readonly stallMs: number;

@@ -75,6 +75,19 @@ const extras: RunExtras = {
   color: false,
 };
 
+test('report: terminal: what a driver does not see -> it says so, and no zero', () => {
+  const none = { sequences: null, batches: null, largestBatch: null, refused: null };
+  const blind: RunSummary = {
+    ...{ ...summary, driver: 'nats', skip: { encoding: 'entries', ...none } },
+    mirror: { openings: 2, rollbacks: null, retries: null },
+  };
+  const lines = renderRun(blind, timeline, extras).split('\n');
+  expect(lines.filter((line) => /^(skipped|mirror) /.test(line))).toEqual([
+    'skipped    not seen on nats',
+    'mirror     openings 2, rollbacks and retries not seen on nats',
+  ]);
+});
+
 test('report: terminal: a run that held -> everything, in this order', () => {
   expect(renderRun(summary, timeline, extras).split('\n')).toEqual([
     'step-down in the middle of a skip',

@@ -108,6 +108,18 @@ describe('play: held', () => {
     expect(puppet!.calls).toEqual(['45: halt', '45: close']);
   });
 
+  it('what a driver does not see is null in the summary, not 0', async () => {
+    const steps: Step[] = [...STUCK, [30, (puppet) => puppet.hold(LAST)]];
+    const { summary } = await playOn(planOf(), { steps, unseen: ['skips', 'retries'] });
+    expect({ skip: summary.skip, mirror: summary.mirror }).toEqual({
+      skip: {
+        ...{ encoding: 'entries', sequences: null, batches: null },
+        ...{ largestBatch: null, refused: null },
+      },
+      mirror: { openings: 0, rollbacks: 0, retries: null },
+    });
+  });
+
   it('a member that ended is neither waited for nor judged', async () => {
     const steps: Step[] = [...STUCK, [20, (puppet) => puppet.end('r3')]];
     const played = await playOn(planOf(), {

@@ -33,6 +33,7 @@ export interface Script {
   /** Default: installed on r1. False: no target at this moment. */
   readonly inject?: (puppet: Puppet, at: number) => boolean;
   readonly cannot?: (action: FaultAction) => string | null;
+  readonly unseen?: Driver['unseen'];
   readonly lastSeen?: ReadonlyMap<string, number>;
   /** Faults that were claimed when they are disarmed. */
   readonly fired?: readonly number[];
@@ -254,6 +255,7 @@ export async function playOn(
   const driver: Driver = {
     name: 'threads',
     cannot: (action) => script.cannot?.(action) ?? null,
+    unseen: script.unseen ?? [],
     start: (started, onEvent) => {
       script.starts?.();
       if (script.fails?.start) return Promise.reject(script.fails.start);
