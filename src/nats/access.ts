@@ -3,11 +3,11 @@
  * forbids without a request of ours waiting for it.
  */
 import { Events, type NatsConnection } from 'nats';
-import { LockstepError } from '../base/errors.js';
-import { plain } from '../base/plain.js';
+import type { LockstepError } from '../base/errors.js';
 import { JetStreamApi } from './api.js';
 import { openConnection } from './connection.js';
 import type { RawMessage } from './feed.js';
+import { forbidden } from './forbidden.js';
 import { listenOn, type Listening } from './listening.js';
 import type { Settings } from './settings.js';
 
@@ -64,7 +64,7 @@ export class JetStreamAccess implements AsyncDisposable {
   ): Listening {
     const { inboxPrefix } = this.settings;
     const listening = listenOn(this.#connection, inboxPrefix, onMessage, () => {
-      onRefused(forbidden(`${inboxPrefix ?? '_INBOX'}.>`));
+      onRefused(forbidden('subscribe', `${inboxPrefix ?? '_INBOX'}.>`));
     });
     return listening;
   }
@@ -91,12 +91,7 @@ export class JetStreamAccess implements AsyncDisposable {
       if (status.type !== Events.Error) continue;
       const { permissionContext } = status as { permissionContext?: { subject?: string } };
       if (permissionContext?.subject?.startsWith('$JS.FC.') !== true) continue;
-      for (const listener of this.#refusals) listener(forbidden(FLOW_SUBJECTS));
+      for (const listener of this.#refusals) listener(forbidden('publish', FLOW_SUBJECTS));
     }
   }
-}
-
-function forbidden(subject: string): LockstepError {
-  const text = `no permission for ${plain(subject)}`;
-  return new LockstepError('originRefused', text, { forbidden: subject });
 }

@@ -7,6 +7,7 @@ import { LockstepError } from '../base/errors.js';
 import { SEQ_MAX } from '../base/limits.js';
 import { plain } from '../base/plain.js';
 import type { SeqRange, StoredMessage } from '../stream/types.js';
+import { forbidden } from './forbidden.js';
 import type { Settings } from './settings.js';
 
 /** Numbers of the server's errors. Upstream: server/errors.json. */
@@ -88,6 +89,11 @@ export class JetStreamApi {
    */
   streamInfo(name: string, deleted = false): Promise<Json> {
     return this.#request(`STREAM.INFO.${name}`, deleted ? { deleted_details: true } : {});
+  }
+
+  /** Subjects of requests begin with it. */
+  get prefix(): string {
+    return this.#prefix;
   }
 
   /** Names of streams, the first page of them. */
@@ -237,14 +243,19 @@ export function checked(subject: string, answer: unknown): Json {
 
 export function failureOf(subject: string, error: unknown): LockstepError {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  const context = (error as { permissionContext?: { subject?: unknown } }).permissionContext;
+  const { permissionContext: context } = error as {
+    readonly permissionContext?: { readonly subject?: string; readonly operation?: string };
+  };
   switch (code) {
     case ErrorCode.NoResponders:
       return new LockstepError('originRefused', `${subject}: nobody answers`, {
         noResponders: true,
       });
     case ErrorCode.PermissionsViolation:
-      return forbidden(typeof context?.subject === 'string' ? context.subject : subject);
+      return forbidden(
+        context?.operation === 'subscription' ? 'subscribe' : 'publish',
+        context?.subject ?? subject,
+      );
     case ErrorCode.Timeout:
     case ErrorCode.Disconnect:
     case ErrorCode.ConnectionClosed:
@@ -252,11 +263,6 @@ export function failureOf(subject: string, error: unknown): LockstepError {
     default:
       return new LockstepError('originRefused', `${subject}: ${plain(String(message))}`);
   }
-}
-
-function forbidden(subject: string): LockstepError {
-  const text = `no permission for ${plain(subject)}`;
-  return new LockstepError('originRefused', text, { forbidden: subject });
 }
 
 function filterOf(subjects: readonly string[]): Json {

@@ -16,11 +16,19 @@ export async function findStream<T>(
     return await describe();
   } catch (error) {
     if (isNotEnabled(error)) {
-      const text = 'JetStream is not enabled on this server, account or domain';
-      throw new LockstepError('usage', text);
+      throw new LockstepError('usage', absence(api.prefix));
     }
     if (apiErrorOf(error) !== API_ERROR.streamNotFound) throw error;
     const names = await api.streamNames().catch(() => []);
     throw new LockstepError('usage', `stream ${stream} not found${nearest(stream, names)}`);
   }
+}
+
+/** A prefix that nobody answers at was mostly mistyped. */
+function absence(prefix: string): string {
+  const text = 'JetStream is not enabled on this server, account or domain';
+  const domain = /^\$JS\.([^.]+)\.API$/.exec(prefix)?.[1];
+  if (prefix === '$JS.API') return text;
+  const given = domain === undefined ? `--js-api-prefix ${prefix}` : `--js-domain ${domain}`;
+  return `${text}: nobody answers at ${prefix} (${given}, or the context's)`;
 }

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { Events, type NatsConnection } from 'nats';
 import { LockstepError, toErrorData } from '../base/errors.js';
-import { plain } from '../base/plain.js';
 import type { OriginTools } from '../origin/source.js';
 import type { LiveOriginPlan } from '../scenario/types.js';
 import {
@@ -17,6 +16,7 @@ import {
 import { openConnection } from './connection.js';
 import type { RawMessage } from './feed.js';
 import { findStream } from './find-stream.js';
+import { forbidden } from './forbidden.js';
 import { listenOn, type Listening } from './listening.js';
 import { LiveOrigin, type StreamNow, type StreamServer } from './live-origin.js';
 import { resolveSettings, type Settings } from './settings.js';
@@ -148,9 +148,12 @@ class NatsStream implements StreamServer {
   async #watch(note: (text: string) => void): Promise<void> {
     for await (const status of this.#connection.status()) {
       if (status.type !== Events.Error) continue;
-      const { permissionContext } = status as { permissionContext?: { subject?: string } };
-      const subject = permissionContext?.subject;
-      if (subject !== undefined) note(`no permission for ${plain(subject)}`);
+      const { permissionContext } = status as {
+        readonly permissionContext?: { readonly subject?: string; readonly operation?: string };
+      };
+      const { subject, operation } = permissionContext ?? {};
+      if (subject === undefined) continue;
+      note(forbidden(operation === 'subscription' ? 'subscribe' : 'publish', subject).message);
     }
   }
 }

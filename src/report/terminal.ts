@@ -138,7 +138,7 @@ function skipText({ skip, driver }: RunSummary): string {
 }
 
 function mirrorText({ mirror, driver }: RunSummary): string {
-  const counts = Object.entries(mirror) as [string, number | null][];
+  const counts = Object.entries<number | null>(mirror);
   const seen = counts.flatMap(([what, count]) => (count === null ? [] : [`${what} ${count}`]));
   const unseen = counts.flatMap(([what, count]) => (count === null ? [what] : []));
   const rest = unseen.length === 0 ? [] : [`${listed(unseen)} not seen on ${driver}`];

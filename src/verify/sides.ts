@@ -124,7 +124,9 @@ async function originFacts(
     const isAbsent = apiErrorOf(error) === API_ERROR.streamNotFound;
     if (!isAbsent && !isNotEnabled(error)) throw error;
     const where = mirror?.externalApi ?? '$JS.API';
-    const text = `origin ${name} not found through ${where}: give --origin-context`;
+    const text =
+      `origin ${name} not found through ${where}: it may have been deleted; ` +
+      'if it is elsewhere, give --origin-context';
     throw new LockstepError('usage', text);
   }
 }

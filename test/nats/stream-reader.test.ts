@@ -248,9 +248,9 @@ onServer('stream reader: a real server', () => {
     [
       'a consumer',
       ['$JS.API.CONSUMER.CREATE.>'],
-      /no permission for \$JS\.API\.CONSUMER\.CREATE\.S\./,
+      /no permission to publish to \$JS\.API\.CONSUMER\.CREATE\.S\.>/,
     ],
-    ['flow control', ['$JS.FC.>'], /no permission for \$JS\.FC\.>/],
+    ['flow control', ['$JS.FC.>'], /no permission to publish to \$JS\.FC\.>/],
   ])(
     'no permission for %s: the subject by name',
     async (_title, deny, says) => {

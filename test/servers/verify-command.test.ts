@@ -201,7 +201,7 @@ onServer('lockstep verify: the command', () => {
       'an origin out of reach',
       ['FAR'],
       undefined,
-      /ELSEWHERE not found through \$JS\.hub\.API: give/,
+      /ELSEWHERE not found through \$JS\.hub\.API: it may have been deleted; if it is elsewhere, give/,
     ],
     ['wrong credentials', ['MIRROR'], 'nobody', /refuses these credentials/],
     ['no JetStream', ['MIRROR'], 'none', /JetStream is not enabled/],
@@ -217,13 +217,13 @@ onServer('lockstep verify: the command', () => {
       'an origin that is hidden',
       ['MIRROR'],
       'blind',
-      /no permission for \$JS\.API\.STREAM\.INFO\.ORDERS/,
+      /no permission to publish to \$JS\.API\.STREAM\.INFO\.ORDERS/,
     ],
     [
       'no consumers',
       ['MIRROR', '--depth', 'full'],
       'still',
-      /no permission for \$JS\.API\.CONSUMER\.CREATE\.ORDERS\.\S+: allow it, or use --depth state/,
+      /no permission to publish to \$JS\.API\.CONSUMER\.CREATE\.ORDERS\.>: allow it, or use --depth state/,
     ],
     [
       'a sequence',
@@ -263,7 +263,7 @@ onServer('lockstep verify: the command', () => {
     const { code, stdout } = await run(['MIRROR'], 'still');
     expect(code).toBe(0);
     expect(stdout).toContain(
-      'note    the backlog is not known: no permission for $JS.API.CONSUMER',
+      'note    the backlog is not known: no permission to publish to $JS.API.CONSUMER',
     );
   });
 
