@@ -22,12 +22,13 @@ import { loaded } from '../scenario/own-origin.js';
 import { planAdded, planScenario } from '../scenario/parse.js';
 import { RunRecord } from '../scenario/record.js';
 import { resultOf, Run, type Outcome, type PlayResult } from '../scenario/run.js';
-import type { AddedFaultText, Scenario } from '../scenario/schema.js';
+import { FAULT_KINDS, type AddedFaultText, type Scenario } from '../scenario/schema.js';
 import type { FaultKind, FaultPlan, Plan } from '../scenario/types.js';
 import type { FaultSummary, LedgerReader } from '../verdict/types.js';
 import { checkKeys } from '../scenario/words.js';
 import { driverOf, type TestDriver } from './drivers.js';
 import { MemberStates, type MemberState } from './members.js';
+import { Waits } from './waits.js';
 
 /** The fields of a scenario, all of them optional, and who runs it. */
 export interface ClusterOptions extends Partial<ScenarioFields> {
@@ -112,6 +113,8 @@ export class Cluster implements AsyncDisposable {
   readonly driver: TestDriver;
   /** Everything that happened so far. */
   readonly events: readonly ClusterEvent[];
+  /** What the test asked of it, and whether anybody waits for that. */
+  readonly waits = new Waits();
   readonly #parts: ClusterParts;
   readonly #adding = new Set<Promise<void>>();
   #verified: Promise<PlayResult> | null = null;
@@ -174,7 +177,12 @@ export class Cluster implements AsyncDisposable {
    * Errors: usage; timeout: its time, state or target did not come, and what was last seen of it;
    * overBudget: it would break more than the cluster tolerates; unsupported: this driver cannot.
    */
-  async inject(text: AddedFaultText): Promise<FaultSummary> {
+  inject(text: AddedFaultText): Promise<FaultSummary> {
+    const kind = FAULT_KINDS.find((known) => Object.hasOwn(text, known));
+    return this.waits.add(kind ?? 'inject', this.#inject(text));
+  }
+
+  async #inject(text: AddedFaultText): Promise<FaultSummary> {
     this.#checkRunning();
     const { record, running } = this.#parts;
     const fault = planAdded(text, this.plan, record.faults.plans);
@@ -198,7 +206,11 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Waits until every living member holds all that the origin has. Errors: timeout. */
-  async caughtUp(options: WaitOptions = {}): Promise<void> {
+  caughtUp(options: WaitOptions = {}): Promise<void> {
+    return this.waits.add('caughtUp', this.#caughtUp(options));
+  }
+
+  async #caughtUp(options: WaitOptions): Promise<void> {
     const within = withinOf('caughtUp', options) ?? WITHIN_DEFAULT;
     const { record, running } = this.#parts;
     const { last } = running.origin;
@@ -209,7 +221,11 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Waits until somebody leads; the origin stays as it is. Errors: timeout. */
-  async elected(options: WaitOptions = {}): Promise<Slot> {
+  elected(options: WaitOptions = {}): Promise<Slot> {
+    return this.waits.add('elected', this.#elected(options));
+  }
+
+  async #elected(options: WaitOptions): Promise<Slot> {
     const within = withinOf('elected', options) ?? WITHIN_DEFAULT;
     const withinMs = parsePositiveDuration('within', within);
     await this.#until('a leader', withinMs, {
@@ -221,7 +237,11 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Lets at least so much time of the driver's clock pass. */
-  async pass(duration: string): Promise<void> {
+  pass(duration: string): Promise<void> {
+    return this.waits.add('pass', this.#pass(duration));
+  }
+
+  async #pass(duration: string): Promise<void> {
     const ms = parsePositiveDuration('duration', duration);
     const { running } = this.#parts;
     let untilMs: number | null = null;
@@ -237,7 +257,7 @@ export class Cluster implements AsyncDisposable {
    */
   verify(): Promise<PlayResult> {
     this.#verified ??= this.#conclude();
-    return this.#verified;
+    return this.waits.add('verify', this.#verified);
   }
 
   /** Ends everything that was started; idempotent. */

@@ -19,11 +19,12 @@ import type { PlayResult } from '../scenario/play.js';
 import { checkKeys } from '../scenario/words.js';
 import { keepCluster, recordRun } from './artifacts.js';
 import { askedOf } from './environment.js';
+import { forgottenIn, watch } from './forgotten.js';
 import './matchers.js';
 import { replayOf } from './replay.js';
 import { playFile } from './scenario.js';
 import { compared, groupOf, seeded, turnOf, whyNot } from './seeds.js';
-import { planSweep, sweepTest, type SweepOptions, type SweepScenario } from './sweep.js';
+import { failWith, planSweep, sweepTest, type SweepOptions, type SweepScenario } from './sweep.js';
 
 export { expect };
 export type { ReceivedMessage, ReceivedOptions } from '../verdict/received.js';
@@ -65,13 +66,16 @@ const clustered = base.extend<Fixtures>({
     const replay = replayOf(task, on, seed);
     const own = { name: task.name, ...clusterOptions, on, seed, replay };
     await using cluster = await startCluster(own);
+    watch(task, cluster.waits);
     await use(cluster);
+    const forgotten = forgottenIn(task);
     if (task.result?.state === 'fail') {
       group.failedSeed = seed;
       const path = keepCluster(cluster);
-      tellOf(task.result, [`replay: ${replay}`, `events: ${path}`]);
+      tellOf(task.result, [...forgotten, `replay: ${replay}`, `events: ${path}`]);
       await recordRun(task, { driver: on, seed, replay }, [path]);
-    } else if (asked.checkDeterminism && on === 'sim') compared(group, turn, cluster.events);
+    } else if (forgotten.length > 0) failWith(forgotten);
+    else if (asked.checkDeterminism && on === 'sim') compared(group, turn, cluster.events);
   },
 });
 

@@ -3,9 +3,10 @@
  * first. A failing one says what speaks against it, the reasons of the verdict, driver and seed,
  * and the command that plays the run again. What was not checked fails with `not`, too.
  */
-import { expect, type MatcherResult } from 'vitest';
+import { expect, type MatcherResult, type MatcherState } from 'vitest';
 import { Cluster } from '../kit/cluster.js';
 import { keepCluster } from './artifacts.js';
+import { awaitable } from './forgotten.js';
 import { loadHasher } from '../base/hasher.js';
 import { grouped, printable } from '../report/text.js';
 import type { PlayResult } from '../scenario/run.js';
@@ -56,13 +57,14 @@ declare module 'vitest' {
 type Question<A extends unknown[]> = (result: PlayResult, ...asked: A) => Answer;
 
 function matcher<A extends unknown[]>(name: string, question: Question<A>) {
-  return (received: unknown, ...asked: A): MatcherResult => {
+  return function (this: MatcherState, received: unknown, ...asked: A): MatcherResult {
     if (received instanceof Cluster) {
-      return received.verify().then((result) => {
+      const judged = received.verify().then((result) => {
         const found = question(result, ...asked);
         const kept = passes(found) ? [] : [`events: ${keepCluster(received)}`];
         return answer(name, result, found, kept);
       });
+      return awaitable(name, this.task, judged);
     }
     if (!isResult(received)) {
       throw new TypeError(`${name} takes the result of a play, or a cluster`);
@@ -105,7 +107,16 @@ function told({ summary, reasons }: PlayResult, against: readonly string[]): str
   ];
 }
 
-async function toMatchLedger(
+function toMatchLedger(
+  this: MatcherState,
+  received: unknown,
+  ledger: LedgerReader | readonly ReceivedMessage[],
+  options?: ReceivedOptions,
+): MatcherResult {
+  return awaitable('toMatchLedger', this.task, compared(received, ledger, options));
+}
+
+async function compared(
   received: unknown,
   ledger: LedgerReader | readonly ReceivedMessage[],
   options: ReceivedOptions = {},

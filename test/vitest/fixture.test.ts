@@ -1,6 +1,7 @@
-import { describe } from 'vitest';
+import { describe, it } from 'vitest';
 import { expect, test } from '../../src/vitest/index.js';
-import type { Cluster } from '../../src/kit/cluster.js';
+import { startCluster, type Cluster } from '../../src/kit/cluster.js';
+import { forgottenIn, watch } from '../../src/vitest/forgotten.js';
 
 const GAP = { synthetic: { messages: 2_000, size: 64, gaps: [{ after: 1_000, count: 25_000 }] } };
 
@@ -43,6 +44,44 @@ describe('vitest: fixture', () => {
     expect(clusters).toHaveLength(1);
     const code = 'usage';
     await expect(clusters[0]!.pass('1ms')).rejects.toMatchObject({ code });
+  });
+});
+
+describe('vitest: what nobody awaits', () => {
+  test.override('clusterOptions', { on: 'sim' });
+
+  test.fails('fails the test: a wait', ({ cluster }) => {
+    void cluster.caughtUp();
+  });
+  test.fails('fails the test: a matcher, although it holds', ({ cluster }) => {
+    void expect(cluster).toHaveHeld();
+  });
+  test('awaited later, or as one of many: nothing is forgotten', async ({ cluster }) => {
+    const caughtUp = cluster.caughtUp();
+    const fault = cluster.when({ applied: 10 }).stepDown('leader');
+    await cluster.elected();
+    await Promise.all([fault, caughtUp]);
+    await expect(cluster.inject({ stepDown: 'r9' })).rejects.toThrow('r9');
+  });
+
+  it('each is told in a line, with what came of it', async ({ task }) => {
+    await using cluster = await startCluster({ on: 'sim' });
+    watch(task, cluster.waits);
+    const never = { applied: 1e6 };
+    void cluster.when(never, { within: '1s' }).stepDown('leader');
+    void cluster.when({ applied: 10 }).freeze('leader', { for: '10ms' });
+    await cluster.caughtUp();
+    await cluster.pass('30s');
+    void expect([]).toMatchLedger(cluster.ledger);
+    void cluster.pass('1h');
+    const test = '(test "each is told in a line, with what came of it")';
+    expect(forgottenIn(task)).toEqual([
+      'stepDown failed (stepDown (faults[0]) was uncovered: waited 1 s for applied >= 1000000; ' +
+        `last seen 10,001): await it ${test}`,
+      `freeze was over in time, but nobody waited for it: await it ${test}`,
+      `toMatchLedger was still waiting when the test ended: await it ${test}`,
+      `pass was still waiting when the test ended: await it ${test}`,
+    ]);
   });
 });
 
