@@ -1,6 +1,6 @@
 /** `lockstep verify`: is a mirror what its origin is? */
 import { randomInt } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError, Option, type Command } from 'commander';
 import { LockstepError, toErrorData, usageError } from '../base/errors.js';
@@ -110,6 +110,7 @@ async function runVerify(stream: string, flags: VerifyFlags): Promise<number> {
   if (flags.dryRun === true) {
     return say(await (flags.replicas === true ? dryRunReplicas(request) : dryRun(request)));
   }
+  if (flags.resume !== undefined) refuseUnwritable(flags.resume);
   const hasher = await loadHasher();
   const everyMs = flags.watch === undefined ? null : parsePositiveDuration('--watch', flags.watch);
   using signals = new Signals();
@@ -182,6 +183,18 @@ function keep(token: ResumeToken, file: string | undefined): void {
   }
 }
 
+/** Errors: usage: hours later it would be told too late. */
+function refuseUnwritable(file: string): void {
+  const isThere = existsSync(file);
+  try {
+    closeSync(openSync(file, 'a'));
+    if (!isThere) rmSync(file);
+  } catch (error) {
+    const { message } = toErrorData(error);
+    throw new LockstepError('usage', `--resume: ${plain(file)}: cannot be written to (${message})`);
+  }
+}
+
 /** It was gone on with to the end: who names the file again wants all of it to be read. */
 function remove(file: string): void {
   try {
@@ -212,8 +225,8 @@ function say(lines: readonly string[]): number {
 }
 
 function permissionLines(request: VerifyRequest, withOrigin: boolean): string[] {
-  const { stream, origin, settings, originSettings } = request;
-  return permissions(stream, origin, withOrigin, {
+  const { stream, origin, settings, originSettings, sysSettings } = request;
+  return permissions(stream, origin, withOrigin, sysSettings !== null, {
     mirror: settings.apiPrefix,
     origin: (originSettings ?? settings).apiPrefix,
     inbox: settings.inboxPrefix ?? '_INBOX',

@@ -35,6 +35,7 @@ export class ReaderIntake {
   readonly #to: number;
   readonly #goOn: (subject: string) => void;
   readonly #reply = new ReplySubject();
+  readonly #batchBytesMax: number;
   readonly #writer = new SegmentWriter((size) => new Uint8Array(size));
   readonly #queue: (ReadBatch | FlowRequest)[] = [];
   #delivered = 0;
@@ -45,8 +46,12 @@ export class ReaderIntake {
   #count = 0;
   #size = 0;
 
-  /** @param goOn  publishes a reply for flow control */
-  constructor(to: number, goOn: (subject: string) => void) {
+  /**
+   * @param goOn  publishes a reply for flow control
+   * @param bytesPerSecond  a batch is no more than a quarter of a second takes
+   */
+  constructor(to: number, goOn: (subject: string) => void, bytesPerSecond = Infinity) {
+    this.#batchBytesMax = Math.min(BATCH_BYTES_MAX, bytesPerSecond / 4);
     this.#to = to;
     this.#goOn = goOn;
   }
@@ -106,7 +111,8 @@ export class ReaderIntake {
 
   #hasRoom(size: number): boolean {
     const { at, bytes } = this.#writer;
-    const isBounded = this.#count < BATCH_COUNT_MAX && at - this.#from + size <= BATCH_BYTES_MAX;
+    const isBounded =
+      this.#count < BATCH_COUNT_MAX && at - this.#from + size <= this.#batchBytesMax;
     return isBounded && at + size <= bytes.length;
   }
 

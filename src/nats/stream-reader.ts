@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LockstepError } from '../base/errors.js';
 import type { JetStreamAccess } from './access.js';
+import { ByteRate } from './byte-rate.js';
 import { API_ERROR, apiErrorOf, isTransient } from './api.js';
 import type { Listening } from './listening.js';
 import { PATIENCE_TIMEOUTS, RETRY_MS } from './patience.js';
@@ -97,6 +98,7 @@ class ConsumerReader implements StreamReader {
   readonly #request: ReadRequest;
   readonly #patienceMs: number;
   readonly #silenceMs: number;
+  readonly #rate: ByteRate;
   readonly #unwatch: () => void;
   #serving: Serving | null = null;
   #next: number;
@@ -115,6 +117,7 @@ class ConsumerReader implements StreamReader {
     this.#patienceMs = patienceOf(access, request);
     const largestMs = bytesPerSecond === null ? 0 : (1_000 * access.payloadMax) / bytesPerSecond;
     this.#silenceMs = SILENCE_MS + largestMs;
+    this.#rate = new ByteRate(bytesPerSecond);
     this.#unwatch = access.onRefusal((error) => {
       this.#refuse(error);
     });
@@ -125,7 +128,11 @@ class ConsumerReader implements StreamReader {
     for (;;) {
       if (this.#refusal !== null) throw this.#refusal;
       const batch = this.#serving?.intake.shift() ?? null;
-      if (batch !== null) return this.#took(batch);
+      if (batch !== null) {
+        this.#took(batch);
+        await this.#rate.keep(this.load.bytes);
+        return batch;
+      }
       if (this.#isOver()) return null;
       if (this.#serving === null) await this.open();
       else if (this.#isLost(this.#serving)) await this.#drop();
@@ -160,9 +167,10 @@ class ConsumerReader implements StreamReader {
     const { stream, replica, bytesPerSecond, subjects = [], to } = this.#request;
     const { api } = this.#access;
     const name = `lockstep-${randomUUID().slice(0, 8)}`;
-    const intake = new ReaderIntake(to, (subject) => {
+    const goOn = (subject: string): void => {
       this.#access.goOn(subject);
-    });
+    };
+    const intake = new ReaderIntake(to, goOn, bytesPerSecond ?? Infinity);
     const listening = this.#listen(intake);
     this.#serving = { name, listening, intake };
     try {
@@ -195,12 +203,11 @@ class ConsumerReader implements StreamReader {
     );
   }
 
-  #took(batch: ReadBatch): ReadBatch {
+  #took(batch: ReadBatch): void {
     this.#fruitless = 0;
     this.#next = batch.last + 1;
     this.load.messages += batch.count;
     this.load.bytes += batch.size;
-    return batch;
   }
 
   #isOver(): boolean {

@@ -3,6 +3,9 @@ import { openSides, type SidesGiven } from './sides.js';
 import type { Depth } from './result.js';
 import { SAMPLE_LENGTH, SAMPLE_RANGES, SPOT_READS } from './sampling.js';
 
+/** Of `--sys-context`, in the system account. */
+const PING = '$SYS.REQ.SERVER.PING.JSZ';
+
 /** Lines. It asks for both descriptions and nothing else. Errors: usage. */
 export async function dryRun(
   given: SidesGiven & { readonly depth: Depth; readonly bytesPerSecond: number | null },
@@ -42,11 +45,13 @@ export async function dryRun(
  * Lines: the least that a user of the stream needs, and of its origin.
  *
  * @param withOrigin  false: only the stream's replicas are compared
+ * @param withSystem  true: a user of the system account asks every server
  */
 export function permissions(
   stream: string,
   origin: string | null,
   withOrigin: boolean,
+  withSystem: boolean,
   prefixes: { readonly mirror: string; readonly origin: string; readonly inbox: string },
 ): string[] {
   const of = (prefix: string, name: string): string[] => [
@@ -57,7 +62,8 @@ export function permissions(
   ];
   // Asked without a connection: what it is a mirror of is not known unless it is told.
   const ofOrigin = withOrigin ? of(prefixes.origin, origin ?? 'ORIGIN') : [];
-  return [...of(prefixes.mirror, stream), ...ofOrigin, '$JS.FC.>']
+  const ofSystem = withSystem ? [PING] : [];
+  return [...of(prefixes.mirror, stream), ...ofOrigin, '$JS.FC.>', ...ofSystem]
     .map((subject) => `publish   ${subject}`)
     .concat(`subscribe ${prefixes.inbox}.>`);
 }

@@ -1,5 +1,6 @@
 /** `lockstep verify` as a process, as far as no server is needed: what monitors are told. */
 import { describe, expect, it } from 'vitest';
+import { permissions } from '../../src/verify/plan.js';
 import { lockstep, type Ended } from './stage.js';
 
 const verify = (args: readonly string[]): Promise<Ended> =>
@@ -53,7 +54,27 @@ describe('verify: nothing is compared', () => {
   });
 });
 
+describe('verify: --resume', () => {
+  it('a place that cannot be written to is refused before anything is asked', async () => {
+    const args = ['--depth', 'full', '--resume', 'package.json/token'];
+    const { code, stdout, stderr } = await verify(args);
+    expect({ code, stdout, stderr }).toEqual({
+      ...{ code: 64, stdout: '' },
+      stderr: expect.stringMatching(
+        /^lockstep: --resume: package\.json\/token: cannot be written to \(.*ENOTDIR.*\)\n$/,
+      ),
+    });
+  });
+});
+
 describe('verify: permissions', () => {
+  it('of the system account where every server is asked', () => {
+    const prefixes = { mirror: '$JS.API', origin: '$JS.API', inbox: '_INBOX' };
+    const ofSystem = (isAsked: boolean): string[] =>
+      permissions('M', null, true, isAsked, prefixes).filter((line) => line.includes('$SYS'));
+    expect([ofSystem(true), ofSystem(false)]).toEqual([['publish   $SYS.REQ.SERVER.PING.JSZ'], []]);
+  });
+
   it.concurrent.each<[string, string[], string | null]>([
     ['of a mirror', [], 'ORIGIN'],
     ['of a mirror whose origin is named', ['--origin', 'S'], 'S'],

@@ -1,6 +1,7 @@
 /** The scenario files and the table of them, docs/scenarios.md, say the same. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { natsDriver } from '../../src/nats/driver.js';
 import { parseScenario } from '../../src/scenario/parse.js';
 import { threadsDriver } from '../../src/threads/driver.js';
 
@@ -12,7 +13,16 @@ const rows = TABLE.split('\n').flatMap((line) => {
   const link = /^\[([\w-]+)\]\((.*)\)$/.exec(cells[3] ?? '');
   return link === null
     ? []
-    : [{ id: cells[1]!, upstream: cells[2]!, name: link[1]!, to: link[2]!, threads: cells[4]! }];
+    : [
+        {
+          id: cells[1]!,
+          upstream: cells[2]!,
+          name: link[1]!,
+          to: link[2]!,
+          threads: cells[4]!,
+          nats: cells[6]!,
+        },
+      ];
 });
 
 describe('scenario files: docs/scenarios.md', () => {
@@ -54,6 +64,22 @@ describe('scenario files: docs/scenarios.md', () => {
     const isOfJournals = reasons.every((reason) => reason === 'comes with the durable journal');
     expect(isOfJournals).toBe(true);
     expect(threads).toBe(reasons.length === 0 ? 'yes' : 'no: journal');
+  });
+
+  it.each(rows)('$name: real servers can play it, or not, as the row says', ({ name, nats }) => {
+    const plan = parseScenario(read(`scenarios/${name}.yaml`), name, read);
+    const faults = plan.faults.filter(({ on }) => on?.includes('nats') ?? true);
+    const reasons = faults.flatMap(({ action, trigger }) => [
+      natsDriver.cannot(action, plan),
+      trigger.kind === 'state' ? natsDriver.cannotSee!(trigger.state) : null,
+    ]);
+    const kinds = faults.map(({ action }) => action.kind);
+    const isPlayable =
+      reasons.every((reason) => reason === null) &&
+      plan.expect.covered.every((kind) => kinds.includes(kind));
+    // One of them asks for a longer gap than any that is made there.
+    const isTooLong = name === 'a2-range-100m';
+    expect(nats).toMatch(isPlayable && !isTooLong ? /^(held|limit|differs)$/ : /^no$/);
   });
 
   it('names tests that exist', () => {
