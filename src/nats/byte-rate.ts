@@ -1,6 +1,7 @@
 /**
  * Keeps a reader to a rate. A server that keeps a consumer to one lets as much go at once as its
- * largest message may have, 1 MiB by default, before it begins (upstream: consumer.go, setRateLimit).
+ * largest message may have, 1 MiB by default, before it begins (upstream: consumer.go,
+ * setRateLimit).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
