@@ -5,6 +5,7 @@ import { loadHasher } from '../base/hasher.js';
 import { parseCount, parsePositiveDuration } from '../base/units.js';
 import { playSweep, type SweepRequest } from '../kit/sweep.js';
 import { version } from '../kit/version.js';
+import { missedText } from '../report/coverage.js';
 import { counted, printable } from '../report/text.js';
 import { readInput } from '../scenario/input-file.js';
 import { refuseLive } from '../scenario/origins.js';
@@ -14,7 +15,7 @@ import { checkKeys } from '../scenario/words.js';
 import { checkMustHit } from '../sim/must-hit.js';
 import type { SweepSubject } from '../sim/seeds.js';
 import type { SwarmFocus } from '../sim/swarm-focus.js';
-import { missedGates, SweepTally, type FailedSeed, type SweepSummary } from '../verdict/sweep.js';
+import { SweepTally, type FailedSeed, type SweepSummary } from '../verdict/sweep.js';
 import { ARTIFACTS_DIR, recordRun } from './artifacts.js';
 import { SharedCores } from './cores.js';
 import type { Asked } from './environment.js';
@@ -126,7 +127,11 @@ export async function sweepTest(plan: SweepPlan, context: TestContext): Promise<
     return;
   }
   const failed = summary.failed.find(({ verdict }) => verdict === summary.verdict);
-  if (failed === undefined) return failWith(notHeldLines(summary));
+  if (failed === undefined) {
+    const seeds = request.asked.seeds ?? Math.max(1, summary.seeds);
+    const whole = replayOf(task, 'sim', `${request.asked.first} LOCKSTEP_SEEDS=${seeds}`);
+    return failWith([...notHeldLines(summary), whole]);
+  }
   const found = await findingOf(failingAt(failed.seed), failed, {
     ...{ hasher: await loadHasher(), readFile: readInput, shrinkMs },
   });
@@ -168,7 +173,9 @@ export function failWith(lines: readonly string[]): never {
 
 function notHeldLines({ verdict, seeds, failed, ended, gates }: SweepSummary): string[] {
   const why = ended === 'seeds' || ended === 'failure' ? '' : `, ended by ${ENDED[ended]}`;
-  const missed = missedGates(gates).map(({ text }) => `uncovered: ${text}`);
+  const missed = gates
+    .filter(({ times }) => times === 0)
+    .map((gate) => `uncovered: ${missedText(gate)}`);
   return [`${verdict}: ${counted(seeds, 'seed')}, ${failed.length} failed${why}`, ...missed];
 }
 

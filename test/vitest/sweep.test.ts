@@ -62,7 +62,8 @@ describe('vitest: test.sweep', () => {
     const failed: unknown = await sweepTest(plan, context).catch((error: unknown) => error);
     expect((failed as Error).message.split('\n')).toEqual([
       'uncovered: 2 seeds, 0 failed',
-      expect.stringMatching(/^uncovered: candidate:\*:stepDown/),
+      expect.stringMatching(/^uncovered: candidate:\*:stepDown.*leader:/),
+      expect.stringMatching(/^LOCKSTEP_SEED=1 LOCKSTEP_SEEDS=2 LOCKSTEP_ON=sim npx vitest run /),
     ]);
   });
 
