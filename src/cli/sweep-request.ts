@@ -54,9 +54,6 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
   const plateau =
     untilPlateau === undefined ? null : parseCount('--until-plateau', untilPlateau, { min: 1 });
   const limitMs = timeLimit === undefined ? null : parsePositiveDuration('--time-limit', timeLimit);
-  if (seeds === null && plateau === null && limitMs === null) {
-    throw refused('sweep: give --seeds, --time-limit or --until-plateau, or it has no end');
-  }
   if (seeds !== null && first > Number.MAX_SAFE_INTEGER - (seeds - 1)) {
     throw usageError('--seed', flags.seed, 'a first seed that leaves the last below 2^53');
   }
@@ -66,11 +63,17 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
   const shard = flags.shard === undefined ? null : shardOf(flags.shard, seeds);
   const source = scenario === undefined ? null : sourceOf(scenario, flags.beyondQuorum === true);
   const subject = subjectOf(source, flags);
+  const mustHit = checkMustHit('--must-hit', flags.mustHit, subject);
+  const shrink = shrinkOf(source, flags, subject);
+  // Last: what was typed is told of before what is missing.
+  if (seeds === null && plateau === null && limitMs === null) {
+    throw refused('sweep: give --seeds, --time-limit or --until-plateau, or it has no end');
+  }
   return {
     cores,
     shard,
     subject,
-    shrink: shrinkOf(source, flags, subject),
+    shrink,
     asked: {
       version: version(),
       scenario: scenario ?? null,
@@ -82,7 +85,7 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
       seeds,
       untilPlateau: plateau,
       timeLimitMs: limitMs,
-      mustHit: checkMustHit('--must-hit', flags.mustHit, subject),
+      mustHit,
       shard: flags.shard ?? null,
     },
   };

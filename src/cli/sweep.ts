@@ -19,7 +19,7 @@ export function addSweepCommand(program: Command): void {
     .command('sweep')
     .description('play many seeds in virtual time and check every invariant')
     .argument('[scenario]', 'a scenario file (YAML); without one, runs drawn as a whole')
-    .option('--seeds <n>', 'how many')
+    .option('--seeds <n>', 'how many; this, --time-limit or --until-plateau has to end it')
     .option('--seed <first>', 'the first one', '1')
     .option('--cores <n>', 'threads; default: all cores')
     .option('--time-limit <duration>', 'end then; without --seeds: as many as fit')

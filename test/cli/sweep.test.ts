@@ -31,6 +31,7 @@ const STALLED = scenarioFile('stalled', [
 ]);
 
 const BAD: readonly (readonly [what: string, args: readonly string[], says: RegExp])[] = [
+  ['no end, and no scenario', ['nofile.yaml'], /nofile\.yaml: no such file/],
   ['no end', [], /give --seeds, --time-limit or --until-plateau/],
   ['no seeds', ['--seeds', '0'], /--seeds: "0" is not a whole number from 1/],
   ['a last seed above 2^53-1', ['--seeds', '3', '--seed', '9007199254740990'], /--seed.*2\^53/],
