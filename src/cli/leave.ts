@@ -1,4 +1,7 @@
-/** The end of a command: whatever is still going on somewhere does not keep the process. */
+/**
+ * The end of a command: whatever is still going on somewhere does not keep the process, be it what
+ * a module of the user's own left open.
+ */
 
 /** What ends by itself has so long to do so. */
 const GRACE_MS = 1_000;

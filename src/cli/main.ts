@@ -25,9 +25,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on('error', () => undefined);
 
-/** For output on its way, too. */
-const LEFT_OPEN_MS = 1_000;
-
 const program = new Command('lockstep')
   .version(version(), '-V, --version', 'print the version')
   .description('a cluster of raft replicas that mirrors a message stream, and tries to break it')
@@ -52,8 +49,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
-  // What a module of the user's own left open keeps nobody here.
-  setTimeout(() => process.exit(), LEFT_OPEN_MS).unref();
 }
 leaveSoon();
 

@@ -5,6 +5,7 @@
 import type { Member, Slot } from '../base/member.js';
 import type { MirrorEvent, Opening, OriginCommand, OriginFrame } from '../mirror/types.js';
 import type { Replica } from '../replica/replica.js';
+import type { Input } from '../replica/types.js';
 import { AppliedLag } from './invariants/applied-lag.js';
 import { AsksAgain } from './invariants/asks-again.js';
 import { IdentityFirst } from './invariants/identity-first.js';
@@ -98,6 +99,11 @@ export class MirrorWatch {
       case 'condition':
         this.#asksAgain.condition(member, event.condition === 'running');
     }
+  }
+
+  /** A member reads an order. */
+  ordered(member: Member, order: Input): void {
+    if (order.type === 'configure') this.#asksAgain.configured(member, order.mirror);
   }
 
   commanded({ slot }: Watched, command: OriginCommand): void {

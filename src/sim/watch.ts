@@ -205,6 +205,7 @@ export class Watch {
   /** A member reads an order. */
   ordered(node: Watched, order: Input, replica: Replica): void {
     this.#elections.ordered(node, order, replica);
+    this.#mirrors.ordered(node.member, order);
   }
 
   /** A member takes in a frame of the origin. */

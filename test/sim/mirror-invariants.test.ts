@@ -29,8 +29,15 @@ describe('sim: invariants: mirror: what it asks for', () => {
     rule.condition('r1.1', false);
     expect(rule.stands('r1.1', 'serves', 500)).toBeNull();
     rule.condition('r1.1', true);
+    rule.configured('r1.1', false);
+    expect(rule.stands('r1.1', 'serves', 600)).toBeNull();
+    rule.configured('r1.1', true);
+    expect(rule.stands('r1.1', 'serves', 700)).toBeNull();
+    expect(rule.stands('r1.1', 'serves', 716)).not.toBeNull();
+    rule.configured('r1.1', false);
     rule.started('r1.1');
     expect(rule.stands('r1.1', 'serves', 0)).toBeNull();
+    expect(rule.stands('r1.1', 'serves', 16)).not.toBeNull();
   });
 
   it('asks again: failed set-ups add up to a backoff, a set-up that succeeded ends it', () => {

@@ -30,6 +30,8 @@ export class AsksAgain {
   readonly #open = new Set<Member>();
   /** Mirrors that ended blocked or diverged. */
   readonly #stopped = new Set<Member>();
+  /** Members whose mirror was taken away. */
+  readonly #unconfigured = new Set<Member>();
   /** Set-ups that failed in a row; those of which it is not known are counted. */
   readonly #failures = new Map<Member, number>();
 
@@ -41,6 +43,7 @@ export class AsksAgain {
   started(member: Member): void {
     this.#open.delete(member);
     this.#stopped.delete(member);
+    this.#unconfigured.delete(member);
     this.#forget(member);
   }
 
@@ -61,6 +64,12 @@ export class AsksAgain {
     this.#failures.delete(member);
   }
 
+  /** Its mirror is given to it, or taken from it. */
+  configured(member: Member, mirror: boolean): void {
+    if (mirror) this.#unconfigured.delete(member);
+    else this.#unconfigured.add(member);
+  }
+
   condition(member: Member, isRunning: boolean): void {
     if (isRunning) this.#stopped.delete(member);
     else this.#stopped.add(member);
@@ -72,7 +81,8 @@ export class AsksAgain {
    * @param does  it leads and serves; it leads and hands over, so that it may wait; or neither
    */
   stands(member: Member, does: 'serves' | 'handsOver' | 'nothing', tick: number): Finding {
-    if (does === 'nothing' || this.#stopped.has(member)) {
+    const owesNone = this.#stopped.has(member) || this.#unconfigured.has(member);
+    if (does === 'nothing' || owesNone) {
       this.#forget(member);
       return null;
     }
