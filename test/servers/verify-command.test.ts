@@ -1,6 +1,6 @@
 /** `lockstep verify` as a process, against a real server: results, refusals, interruptions. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -137,10 +137,19 @@ onServer('lockstep verify: the command', () => {
   }, 60_000);
 
   it('interrupted, and the file cannot be written: the token is printed', async () => {
-    const file = join(dir, 'no-such-folder', 'token.json');
-    const child = start(['MIRROR', '--depth', 'full', '--rate', '256KiB', '--resume', file]);
+    const folder = join(dir, 'folder-that-goes');
+    const file = join(folder, 'token.json');
+    const asked = ['MIRROR', '--depth', 'full', '--rate', '256KiB', '--resume', file];
+    const early = await run(asked);
+    expect([early.code, early.stderr]).toEqual([
+      64,
+      expect.stringMatching(`^lockstep: --resume: ${file}: cannot be written to \\(ENOENT`),
+    ]);
+    mkdirSync(folder);
+    const child = start(asked);
     const whole = ended(child);
     await isReading();
+    rmSync(folder, { recursive: true });
     child.kill('SIGINT');
     const { code, stderr } = await whole;
     const [problem, advice] = stderr.split('\n');
