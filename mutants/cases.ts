@@ -64,7 +64,8 @@ export const CASE_MUTANTS: readonly SwarmMutant[] = [
         replace: '',
       },
     ],
-    fires: ['term fence', 'logged as accepted', 'one consumer', ...OUT_OF_PLACE],
+    // Who leads anew with the mirror of its earlier leadership asks for no opening either.
+    fires: ['term fence', 'logged as accepted', 'one consumer', 'asks again', ...OUT_OF_PLACE],
     focus: 'elections',
     within: 300,
   },
