@@ -47,7 +47,6 @@ export class ElectionWatch {
   started(slot: Slot): void {
     this.#timeoutKept.started(slot);
     this.#leaseKept.started(slot);
-    this.#newerLogVoted.begins(slot);
     this.#ordersObeyed.over(slot);
     this.#heardAt.delete(slot);
   }

@@ -125,7 +125,7 @@ export class Watch {
     this.#elections.started(slot);
     this.#laterTermFollowed.started(slot);
     const { term, vote } = disk;
-    this.#newerLogVoted.started(member, { term, vote });
+    this.#newerLogVoted.started(slot, member, { term, vote });
     this.#monotonic.restarted(slot, { term, vote });
   }
 

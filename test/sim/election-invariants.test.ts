@@ -70,7 +70,7 @@ describe('sim: invariants: elections', () => {
     expect(granted(7, { index: 1, term: 3 })).toBe(older(7, '1 of term 3'));
     // The first of two requests was one to grant; its answer may leave after the second came.
     expect(granted(4, { index: 6, term: 2 })).toBeNull();
-    rule.begins('r1');
+    rule.started('r1', 'r1.1', { term: 0, vote: null });
     expect(rule.granted('r1', { ...GRANT, term: 7 })).toBeNull();
   });
 

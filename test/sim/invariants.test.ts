@@ -85,12 +85,12 @@ describe('sim: invariants: raft', () => {
     const rule = new NewerLogVoted();
     rule.asked('r1.1', 3, { index: 5, term: 2 });
     rule.voted('r2.1', 3, 'r1.1', [{ index: 1, term: 1 }]);
-    rule.started('r2.1', { term: 3, vote: 'r1.1' });
+    rule.started('r2', 'r2.1', { term: 3, vote: 'r1.1' });
     expect(rule.isJudged('r2.1', 3)).toBe(true);
-    rule.started('r2.1', { term: 3, vote: null });
+    rule.started('r2', 'r2.1', { term: 3, vote: null });
     expect(rule.isJudged('r2.1', 3)).toBe(false);
     rule.voted('r2.1', 3, 'r1.1', [{ index: 1, term: 1 }]);
-    rule.started('r2.1', { term: 2, vote: 'r1.1' });
+    rule.started('r2', 'r2.1', { term: 2, vote: 'r1.1' });
     expect(rule.isJudged('r2.1', 3)).toBe(false);
   });
 

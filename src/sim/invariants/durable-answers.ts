@@ -5,7 +5,7 @@
  */
 import type { Member } from '../../base/member.js';
 import type { Message } from '../../raft/types.js';
-import type { JournalView, Finding } from './types.js';
+import { isInItsTerm, type Finding, type JournalView } from './types.js';
 
 /** What the sender's disk holds at the moment of sending. */
 export interface DurableState extends JournalView {
@@ -20,7 +20,7 @@ export class DurableAnswers {
 
   sent(message: Message, disk: DurableState): Finding {
     const { from, to, term } = message;
-    if (binds(message) && disk.term < term) {
+    if (isInItsTerm(message) && disk.term < term) {
       return `${from} told ${to} of term ${term}, its disk is in ${disk.term}`;
     }
     if (message.type === 'vote' && !message.pre && disk.term === term && disk.vote !== from) {
@@ -38,10 +38,4 @@ export class DurableAnswers {
     if (message.index <= reach) return null;
     return `${from} acknowledged ${message.index}, its disk ends at ${disk.lastIndex}`;
   }
-}
-
-/** What names a term that its sender is in: a pre-vote, and the grant of one, do not. */
-function binds(message: Message): boolean {
-  if (message.type === 'vote') return !message.pre;
-  return message.type !== 'voteReply' || !message.pre || !message.granted;
 }

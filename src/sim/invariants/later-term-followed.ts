@@ -6,7 +6,7 @@
  */
 import type { Slot } from '../../base/member.js';
 import type { Message } from '../../raft/types.js';
-import type { Finding } from './types.js';
+import { isInItsTerm, type Finding } from './types.js';
 
 interface Met {
   readonly term: number;
@@ -37,8 +37,7 @@ export class LaterTermFollowed {
   }
 }
 
-/** A pre-vote, and the grant that echoes it, name a term that nobody has reached. */
+/** A request that was not ordered may be disregarded by a lease. */
 function binds(message: Message): boolean {
-  if (message.type === 'vote') return message.ordered && !message.pre;
-  return message.type !== 'voteReply' || !message.pre || !message.granted;
+  return isInItsTerm(message) && (message.type !== 'vote' || message.ordered);
 }

@@ -22,19 +22,18 @@ export class NewerLogVoted {
   readonly #earned = new Earned();
 
   /** A member restarted with what its disk holds: a vote that the disk lost was never given. */
-  started(voter: Member, durable: { readonly term: number; readonly vote: Member | null }): void {
-    const { term, vote } = durable;
+  started(
+    slot: Slot,
+    voter: Member,
+    { term, vote }: { readonly term: number; readonly vote: Member | null },
+  ): void {
+    this.#earned.started(slot);
     if (vote === null || this.#judged.get(voter) !== term) this.#judged.delete(voter);
   }
 
   /** A candidate asked for votes. Its log stays as it is for as long as it is one. */
   asked(candidate: Member, term: number, end: LogEnd): void {
     this.#asked.set(`${candidate} ${term}`, end);
-  }
-
-  /** A life of a member begins. */
-  begins(slot: Slot): void {
-    this.#earned.started(slot);
   }
 
   /** A request is read. @param end  of the voter's log at this moment */
