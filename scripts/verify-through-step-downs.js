@@ -22,6 +22,7 @@ import { findServer } from '../dist/src/nats/server.js';
 const COMMAND = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
 const PAYLOAD_BYTES = 128;
 const FLUSH_EVERY = 2_000;
+const ANSWER_WITHIN_MS = 20_000;
 const USAGE = 64;
 
 const { messages, everyMs } = options();
@@ -120,7 +121,8 @@ function mostMemoryOf(pid) {
 }
 
 async function ask(subject, body = {}) {
-  const answer = await client.request(`$JS.API.${subject}`, JSON.stringify(body));
+  const payload = JSON.stringify(body);
+  const answer = await client.request(`$JS.API.${subject}`, payload, { timeout: ANSWER_WITHIN_MS });
   const { error, ...rest } = answer.json();
   if (error !== undefined) throw new Error(`${subject}: ${error.description}`);
   return rest;

@@ -6,9 +6,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { LockstepError, toErrorData } from '../base/errors.js';
+import { untilPlaceable } from './placing.js';
 import { RouteProxy } from './route-proxy.js';
 import type { Membership } from './server-config.js';
 import { NatsServer, refuseIfEnded, versionOf } from './server.js';
+import { resolveSettings } from './settings.js';
 
 export const CLUSTER_SIZES = [1, 3, 5] as const;
 export type ClusterSize = (typeof CLUSTER_SIZES)[number];
@@ -62,7 +64,8 @@ export class NatsCluster implements AsyncDisposable {
   }
 
   /**
-   * Resolves when JetStream is ready on every server.
+   * Resolves when JetStream is ready on every server and, if they admit anybody, a stream finds its
+   * replicas; who may make one where the lines or the file give accounts is not known here.
    *
    * Errors: harness, with what was last seen; the folders of the servers stay then. usage, when
    * they refuse the user's file; interrupted.
@@ -87,6 +90,11 @@ export class NatsCluster implements AsyncDisposable {
     try {
       for (const each of started) if (each.status === 'rejected') throw each.reason;
       await whole.ready(signal);
+      const admitsAnybody = options.config === undefined && options.configFile === undefined;
+      if (admitsAnybody && options.servers > 1) {
+        const anybody = resolveSettings({ servers: whole.urls, noContext: true }, {});
+        await untilPlaceable(anybody, options.servers, signal);
+      }
     } catch (error) {
       if (toErrorData(error).code === 'harness') whole.keep();
       await whole[Symbol.asyncDispose]();

@@ -17,11 +17,11 @@ import type { FaultPlan, Plan } from '../scenario/types.js';
 import type { CopyReader, CopyReport, LedgerReader } from '../verdict/types.js';
 import { JetStreamAccess } from './access.js';
 import { JetStreamAdmin } from './admin.js';
-import { API_ERROR, apiErrorOf, isTransient } from './api.js';
 import { budgetOf } from './budgets.js';
 import { openConnection } from './connection.js';
 import { DrivenOrigin } from './driven-origin.js';
 import { Observer } from './observer.js';
+import { placed } from './placing.js';
 import { refuseIfEnded } from './server.js';
 import { ServerInjector } from './server-injector.js';
 import type { Site } from './site.js';
@@ -30,8 +30,6 @@ import { StreamCopy } from './stream-copy.js';
 const LOOK_EVERY_MS = 25;
 /** For the mirror to have a leader and a consumer at its origin. */
 const READY_WITHIN_MS = 60_000;
-/** For a stream to find its servers. */
-const PLACED_WITHIN_MS = 20_000;
 
 export interface DrivenClusterOptions {
   readonly plan: Plan;
@@ -242,32 +240,13 @@ export class DrivenCluster implements RunningCluster {
     make: () => Promise<void>,
   ): Promise<void> {
     try {
-      await this.#placed(signal, make);
+      // Servers of ours have just met; what somebody's refuse is refused.
+      await (this.#site.servers === null ? make() : placed(make, signal));
     } catch (error) {
       if (toErrorData(error).code === 'timeout') this.#site.made(name);
       throw error;
     }
     this.#site.made(name);
-  }
-
-  /**
-   * Servers of ours know each other a little later than JetStream is ready: until then there is no
-   * place or no answer. Asked for twice, the same stream is made once.
-   */
-  async #placed(signal: AbortSignal | undefined, make: () => Promise<void>): Promise<void> {
-    const until = this.now() + PLACED_WITHIN_MS;
-    for (;;) {
-      refuseIfEnded(signal);
-      try {
-        await make();
-        return;
-      } catch (error) {
-        const isEarly = this.#site.servers !== null && this.now() < until;
-        const isPlacing = apiErrorOf(error) === API_ERROR.noSuitablePeers || isTransient(error);
-        if (!isEarly || !isPlacing) throw error;
-        await this.pause(LOOK_EVERY_MS);
-      }
-    }
   }
 
   get #isUnopened(): boolean {

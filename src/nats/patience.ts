@@ -8,14 +8,18 @@ export const PATIENCE_MS = 20_000;
 export const PATIENCE_TIMEOUTS = 4;
 export const RETRY_MS = 250;
 
-/** Errors: those of the last request. */
-export async function patiently<T>(ask: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+/** Errors: those of the last request. @param mayPass  whether to ask again after an error */
+export async function patiently<T>(
+  ask: () => Promise<T>,
+  patienceMs = PATIENCE_MS,
+  mayPass = isTransient,
+): Promise<T> {
   const until = performance.now() + patienceMs;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (!isTransient(error) || performance.now() > until) throw error;
+      if (!mayPass(error) || performance.now() > until) throw error;
       await sleep(RETRY_MS);
     }
   }

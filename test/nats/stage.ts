@@ -1,11 +1,13 @@
 /** A real server for the suites that need one, and streams in it. Without a server they skip. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect, JSONCodec, type ConnectionOptions, type NatsConnection } from 'nats';
+import { connect, type ConnectionOptions, type NatsConnection } from 'nats';
 import { describe, it } from 'vitest';
 import { loadHasher } from '../../src/base/hasher.js';
+import { checked, failureOf } from '../../src/nats/api.js';
 import { openLiveOrigin } from '../../src/nats/origin.js';
 import type { LiveOrigin } from '../../src/nats/live-origin.js';
+import { placed } from '../../src/nats/placing.js';
 import { findServer, NatsServer, type ServerOptions } from '../../src/nats/server.js';
 import type { ConnectionGiven } from '../../src/scenario/connection.js';
 import type { SeqRange } from '../../src/stream/types.js';
@@ -13,6 +15,7 @@ import { Ledger } from '../../src/verdict/ledger.js';
 
 export const hasher = await loadHasher();
 
+const ANSWER_WITHIN_MS = 5_000;
 const binary = findServer(process.env);
 const isRequired = process.env['LOCKSTEP_REQUIRE_NATS'] === '1';
 
@@ -45,20 +48,22 @@ export class Client implements AsyncDisposable {
 
   /** One request to JetStream; throws what the server says is wrong. */
   async ask(subject: string, body: unknown = {}): Promise<Record<string, unknown>> {
-    const codec = JSONCodec<Record<string, unknown>>();
-    const message = await this.connection.request(
-      `$JS.API.${subject}`,
-      codec.encode(body as never),
-    );
-    const answer = codec.decode(message.data);
-    if (answer['error'] !== undefined) throw new Error(JSON.stringify(answer['error']));
-    return answer;
+    const whole = `$JS.API.${subject}`;
+    const payload = JSON.stringify(body);
+    const message = await this.connection
+      .request(whole, payload, { timeout: ANSWER_WITHIN_MS })
+      .catch((error: unknown) => {
+        throw failureOf(whole, error);
+      });
+    return checked(whole, message.json());
   }
 
   async addStream(name: string, config: Record<string, unknown> = {}): Promise<void> {
-    await this.ask(`STREAM.CREATE.${name}`, {
-      ...{ name, subjects: [`${name.toLowerCase()}.>`], storage: 'file', num_replicas: 1 },
-      ...config,
+    await placed(async () => {
+      await this.ask(`STREAM.CREATE.${name}`, {
+        ...{ name, subjects: [`${name.toLowerCase()}.>`], storage: 'file', num_replicas: 1 },
+        ...config,
+      });
     });
   }
 
