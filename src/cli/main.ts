@@ -8,6 +8,7 @@ import { scenarioJsonSchema } from '../scenario/schema.js';
 import { leaveSoon } from './leave.js';
 import { addMergeCommand } from './merge.js';
 import { addNatsCommand } from './nats-up.js';
+import { refuseTwice } from './once.js';
 import { addReplayCommand } from './replay.js';
 import { addRunCommand } from './run.js';
 import { addSweepCommand } from './sweep.js';
@@ -37,6 +38,7 @@ addMergeCommand(program);
 addReplayCommand(program);
 addNatsCommand(program);
 addVerifyCommand(program);
+refuseTwice(program);
 program.hook('preAction', () => checkVariables(process.env));
 program
   .command('schema')

@@ -131,12 +131,16 @@ function fields(
   return text.split(',').map((part) => {
     const at = part.indexOf('=');
     const key = at < 0 ? part : part.slice(0, at);
-    if (!known.includes(key)) {
-      throw refusal(flag, key, `a known word${nearest(key, known)} (${known.join(', ')})`);
-    }
+    if (!known.includes(key)) throw unknown(flag, key, known);
     if (at < 0 && !alone.includes(key)) throw usageError(flag, part, `${key}=VALUE`);
     if (seen.has(key) && !repeatable.includes(key)) throw usageError(flag, key, 'given once only');
     seen.add(key);
     return [key, at < 0 ? '' : part.slice(at + 1)];
   });
+}
+
+/** All words are shown only to whoever is near none of them. */
+function unknown(flag: string, key: string, known: readonly string[]): LockstepError {
+  const meant = nearest(key, known);
+  return refusal(flag, key, `a known word${meant === '' ? ` (${known.join(', ')})` : meant}`);
 }

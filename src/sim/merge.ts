@@ -40,7 +40,7 @@ const askedSchema = z.strictObject({
   timeLimitMs: figure.nullable(),
   mustHit: z.array(z.string().regex(FAULT_CELL, 'a cell such as leader:skipping:kill')),
   shard: z
-    .string('the summary of one shard, such as 3/16')
+    .string('one shard, such as 3/16: this is the summary of a whole sweep')
     .regex(/^[1-9]\d{0,3}\/[1-9]\d{0,3}$/, 'a shard such as 3/16'),
 });
 

@@ -83,7 +83,9 @@ function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new LockstepError('usage', `is not JSON (${toErrorData(error).message})`);
+    const why = toErrorData(error).message;
+    const text = `is no replay file, which is JSON (${why}); lockstep run plays scenarios`;
+    throw new LockstepError('usage', text);
   }
 }
 

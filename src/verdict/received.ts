@@ -130,7 +130,7 @@ class HandedBook {
     for (const [at, message] of messages.entries()) {
       const name = nameOf(message);
       const where = `published[${at}]`;
-      if (name === 'a message') throw unnamed(where, 'neither seq nor id');
+      if (name === NAMELESS) throw unnamed(where, 'neither seq nor id');
       if (this.#named.has(name)) throw usageError(where, name, 'used once only');
       this.#hasIds ||= message.seq === undefined;
       this.#add(name, this.#digest(message), false);
@@ -139,7 +139,11 @@ class HandedBook {
 
   /** By its own name; else by its body, the first one that did not come yet. */
   find(message: ReceivedMessage, where: string): Handed | undefined {
-    if (message.seq !== undefined || this.#hasIds) return this.#named.get(nameOf(message));
+    if (message.seq !== undefined || this.#hasIds) {
+      const name = nameOf(message);
+      if (name === NAMELESS) throw unnamed(where, 'neither seq nor id');
+      return this.#named.get(name);
+    }
     const digest = this.#digest(message);
     if (digest === null) throw unnamed(where, 'neither seq nor id nor body');
     const alike = this.#byBody.get(digest);
@@ -191,9 +195,11 @@ class Findings {
   }
 }
 
+const NAMELESS = 'a message';
+
 function nameOf({ seq, id }: ReceivedMessage): string {
   if (seq !== undefined) return `seq ${seq}`;
-  return id === undefined ? 'a message' : `id ${id}`;
+  return id === undefined ? NAMELESS : `id ${id}`;
 }
 
 function unnamed(where: string, lacks: string): Error {

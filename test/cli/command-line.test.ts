@@ -49,6 +49,8 @@ const BAD: readonly (readonly [what: string, args: readonly string[], says: RegE
     /beyondQuorum/,
   ],
   ['unknown election', ['run', '--election', 'monarchy'], /monarchy/],
+  ['one value given twice', ['run', '--seed', '1', '--seed', '2'], /--seed: given twice/],
+  ['a scenario for a replay', ['replay', 'scenarios/main-job.yaml'], /lockstep run plays/],
   ['a line break in a flag', ['run', '--o\nn'], /unknown option '--o\\u\{a\}n'/],
   ['a line break in a value', ['run', '--skip', 'a\nb'], /--skip: "a\\u\{a\}b" is not one of/],
 ];

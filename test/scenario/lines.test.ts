@@ -39,8 +39,8 @@ describe('--fault', () => {
   });
 
   it.each([
-    ['stepDow=leader', `"stepDow" is not a known word; did you mean stepDown? (${PARAMETERS})`],
-    ['kill=leader,att=1s', `"att" is not a known word; did you mean at? (${PARAMETERS})`],
+    ['stepDow=leader', `"stepDow" is not a known word; did you mean stepDown?`],
+    ['kill=leader,att=1s', `"att" is not a known word; did you mean at?`],
     ['kill', '"kill" is not kill=VALUE'],
     ['kill=leader,kill=r1', '"kill" is not given once only'],
     ['kill=leader,,at=1s', `"" is not a known word (${PARAMETERS})`],
@@ -99,10 +99,7 @@ describe('--origin', () => {
   it.each([
     ['synthetic', '--origin: "" is not given with messages=N'],
     ['synthetic:size=1', '--origin: "size=1" is not given with messages=N'],
-    [
-      'synthetic:mesages=1',
-      '--origin: "mesages" is not a known word; did you mean messages? (messages, size, gap, rate)',
-    ],
+    ['synthetic:mesages=1', '--origin: "mesages" is not a known word; did you mean messages?'],
     ['synthetic:messages=1,messages=2', '--origin: "messages" is not given once only'],
     ['synthetic:messages=9,gap=4', '--origin gap: "4" is not AFTER+COUNT, such as 40000+25000'],
     [
@@ -122,10 +119,7 @@ describe('--origin', () => {
       'nats-gaps:,info=a',
       '--origin nats-gaps: FILE,info=FILE is required: gaps tell neither first nor last',
     ],
-    [
-      'nats-gaps:a,inf=b',
-      '--origin: "inf" is not a known word; did you mean info? (info, size, rate)',
-    ],
+    ['nats-gaps:a,inf=b', '--origin: "inf" is not a known word; did you mean info?'],
   ])('refused: %j', (source, message) => {
     expect(refused(() => originLine(source))).toBe(message);
   });

@@ -129,7 +129,9 @@ describe('sim: replay: file', () => {
   });
 
   it('refused: no JSON', () => {
-    expect(() => parseReplay('{', 'a.json')).toThrow(/^a\.json: is not JSON \(.*\)$/);
+    expect(() => parseReplay('{', 'a.json')).toThrow(
+      /^a\.json: is no replay file, which is JSON \(.*\); lockstep run plays scenarios$/,
+    );
   });
 });
 

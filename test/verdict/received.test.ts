@@ -114,6 +114,9 @@ describe('verdict: received: what was published', () => {
       'published[0]: it has neither seq nor id,',
     );
     await expect(judged([{}], LEDGER)).rejects.toThrow(nameless);
+    await expect(judged([{ body: 'body of a' }])).rejects.toThrow(
+      'received[0]: it has neither seq nor id,',
+    );
     await expect(judged([], [A, A])).rejects.toThrow('published[1]: "id a" is not used once only');
   });
 });
