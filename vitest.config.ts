@@ -10,6 +10,9 @@ const DRIVEN = ['threads', 'cli', 'nats', 'conformance', 'vitest', 'examples'].m
 
 const SERVERS = ['nats-driver', 'servers'].map((folder) => `test/${folder}/**/*.test.ts`);
 
+/** Why suites of real servers are skipped, if they are. */
+const TELL = 'test/nats/setup.ts';
+
 export default defineConfig({
   test: {
     projects: [
@@ -26,6 +29,7 @@ export default defineConfig({
         test: {
           name: 'driven',
           include: DRIVEN,
+          globalSetup: TELL,
           fileParallelism: false,
           testTimeout: 60_000,
           sequence: { groupOrder: 1 },
@@ -35,6 +39,7 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: SERVERS,
+          globalSetup: TELL,
           fileParallelism: false,
           testTimeout: 300_000,
           sequence: { groupOrder: 2 },
