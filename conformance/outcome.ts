@@ -6,6 +6,7 @@ import type { Driver } from '../src/scenario/driver.js';
 import { play, type PlayResult } from '../src/scenario/play.js';
 import type { Plan } from '../src/scenario/types.js';
 import type { RunSummary, Verdict } from '../src/verdict/types.js';
+import { playDecided } from './decided.js';
 
 /** Nothing in it differs from play to play: no times, no counts of elections. */
 export type Outcome =
@@ -21,9 +22,6 @@ export type Outcome =
     };
 
 type State = Omit<RunSummary['replicas'][number], 'id' | 'digest'>;
-
-/** Who wins an election is nobody's promise: where another one won a flap, it is played again. */
-const TRIES_MAX = 8;
 
 /** Why this driver cannot play the file as it is; null: it can. */
 export function skipReason(plan: Plan, driver: Driver): string | null {
@@ -51,11 +49,9 @@ export async function playCase(plan: Plan, driver: Driver, hasher: Hasher): Prom
   const nats = Math.max(stallAtMostMs.nats, SERVERS_STALL_MS);
   const allowed = { ...plan.expect, stallAtMostMs: { ...stallAtMostMs, nats } };
   try {
-    for (let tries = 1; ; tries++) {
-      const result = await play({ ...plan, expect: allowed }, { driver, hasher, replay: '' });
-      const isOpen = result.summary.faults.some(({ status }) => status === 'indeterminate');
-      if (!isOpen || tries === TRIES_MAX) return outcomeOf(result);
-    }
+    const options = { driver, hasher, replay: '' };
+    const result = await playDecided(() => play({ ...plan, expect: allowed }, options));
+    return outcomeOf(result);
   } catch (error) {
     const { code, message } = toErrorData(error);
     if (code === 'usage') return { skipped: message };

@@ -1,6 +1,7 @@
 /** Asks the built command line, as a user would, and reads its JSON. */
 import { execFile } from 'node:child_process';
 import type { NatsCluster } from '../src/nats/cluster.js';
+import { EXIT } from '../src/verdict/types.js';
 import type { KnownCase, Said } from './types.js';
 
 interface Finding {
@@ -21,10 +22,11 @@ const WITHIN_MS = 180_000;
 export async function askVerify({ urls }: NatsCluster, asked: KnownCase): Promise<Said> {
   const { stream, replicas = false } = asked;
   const flags = ['--server', urls.join(','), '--no-context', '--depth', 'full', '--format', 'json'];
-  const { stdout, stderr } = await lockstep([
+  const { code, stdout, stderr } = await lockstep([
     ...['verify', stream, ...flags],
     ...(replicas ? ['--replicas'] : []),
   ]);
+  if (code === EXIT.inconclusive) return { result: 'inconclusive', found: [], backlog: '' };
   // What could not be judged is said on standard error alone.
   if (stdout === '') throw new Error(`verify ${stream}: ${stderr.trim()}`);
   const { result, backlog, explained, differences } = JSON.parse(stdout) as Report;
@@ -38,11 +40,13 @@ export async function askVerify({ urls }: NatsCluster, asked: KnownCase): Promis
 }
 
 /** Its exit code says what it found; whatever it is, there is something to read. */
-function lockstep(args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+function lockstep(
+  args: readonly string[],
+): Promise<{ code: number | string | null; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const words = ['dist/src/cli/main.js', ...args];
-    execFile(process.execPath, words, { timeout: WITHIN_MS }, (_, stdout, stderr) => {
-      resolve({ stdout, stderr });
+    execFile(process.execPath, words, { timeout: WITHIN_MS }, (error, stdout, stderr) => {
+      resolve({ code: error?.code ?? null, stdout, stderr });
     });
   });
 }

@@ -78,7 +78,7 @@ const startSequence: KnownCase = {
 
 const timeToLive: KnownCase = {
   id: 'TTL',
-  title: 'a message that lived for a second, kept by a mirror without such lives',
+  title: 'a message that lived for five seconds, kept by a mirror without such lives',
   stream: 'TTLM',
   known: since('2.11', {
     state: '{1,10,10,0}',
@@ -88,7 +88,9 @@ const timeToLive: KnownCase = {
     await session.create('TTL', { allow_msg_ttl: true });
     await session.mirror('TTLM', 'TTL');
     await session.fill('TTL.a', 4);
-    await session.publish([{ subject: 'TTL.a', headers: { 'Nats-TTL': '1s' } }]);
+    // A mirror that finds its origin late would find the message gone.
+    await rest('TTLM', '{1,4,4,0}');
+    await session.publish([{ subject: 'TTL.a', headers: { 'Nats-TTL': '5s' } }]);
     await session.fill('TTL.a', 5);
     await rest('TTLM', '{1,10,10,0}');
     await rest('TTL', '{1,10,9,1}');

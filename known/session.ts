@@ -60,6 +60,15 @@ export class Session implements AsyncDisposable {
     await Promise.all(under);
   }
 
+  /** Again, if the stream took it for one that it has: until its id is forgotten. */
+  async publishAnew(message: Published): Promise<void> {
+    const lastTry = performance.now() + TRY_FOR_MS;
+    while ((await this.#publishOne(message))['duplicate'] === true) {
+      if (performance.now() > lastTry) throw new Error(`${message.subject}: remembers its id`);
+      await setTimeout(TRY_AGAIN_MS);
+    }
+  }
+
   /** `count` messages whose payloads differ, all on one subject. */
   async fill(subject: string, count: number): Promise<void> {
     await this.publish(numbered(subject, count));
@@ -107,11 +116,11 @@ export class Session implements AsyncDisposable {
   }
 
   /** Again only if nobody got it: a message that is stored twice is another stream. */
-  async #publishOne({ subject, payload = '', headers: given }: Published): Promise<void> {
+  async #publishOne({ subject, payload = '', headers: given }: Published): Promise<Json> {
     const options = { timeout: TRY_FOR_MS, ...(given === undefined ? {} : { headers: of(given) }) };
-    await patiently(NOBODY, async () => {
+    return patiently(NOBODY, async () => {
       const answer = await this.#connection.request(subject, payload, options);
-      checked(subject, answer.json<Json>());
+      return checked(subject, answer.json<Json>());
     });
   }
 }

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { startCluster } from '../../src/kit/cluster.js';
 
 const GAP = { synthetic: { messages: 4_000, size: 64, gaps: [{ after: 2_000, count: 25_000 }] } };
+/** How long a busy machine stands still is not what is asked here. */
+const PATIENT = { stallAtMost: '30s' };
 
 describe('threads: faults that are added to a run that goes on', () => {
   it('are armed in every host, in the origin and in main, and the run holds', async () => {
-    await using cluster = await startCluster({ origin: GAP });
+    await using cluster = await startCluster({ origin: GAP, expect: PATIENT });
     const fallen = await Promise.all([
       cluster.when({ skipped: 10_000 }).stepDown('leader'),
       cluster.when({ skipped: 20_000 }).dropConsumer('origin'),
@@ -32,7 +34,8 @@ describe('threads: faults that are added to a run that goes on', () => {
   });
 
   it('out of memory strikes one whose memory was limited for the case', async () => {
-    await using cluster = await startCluster({ origin: { synthetic: { messages: 100 } } });
+    const origin = { synthetic: { messages: 100 } };
+    await using cluster = await startCluster({ origin, expect: PATIENT });
     const { status } = await cluster.when({ applied: 10 }).outOfMemory('follower');
     expect(status).toBe('installed');
     await cluster.caughtUp();

@@ -8,10 +8,9 @@ import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../src/scenario/parse.js';
 import type { FaultAction, Plan } from '../../src/scenario/types.js';
 import { threadsDriver } from '../../src/threads/driver.js';
-import { playPlan } from './stage.js';
+import { playPlanUntilFallen } from './stage.js';
 
 const EVERY = process.env['LOCKSTEP_RUNS'] !== undefined;
-const TRIES_MAX = 8;
 const read = (path: string): string => readFileSync(path, 'utf8');
 
 const plans = readdirSync('scenarios')
@@ -24,15 +23,6 @@ function isPlayable(action: FaultAction, plan: Plan): boolean {
   return threadsDriver.cannot(action, plan) === null;
 }
 
-/** Who wins an election is nobody's promise: where a flap was won by another, it is played again. */
-async function playDecided(plan: Plan): ReturnType<typeof playPlan> {
-  for (let tries = 1; ; tries++) {
-    const played = await playPlan(plan);
-    const isOpen = played.summary.faults.some(({ status }) => status === 'indeterminate');
-    if (!isOpen || tries === TRIES_MAX) return played;
-  }
-}
-
 describe('threads: scenario files', () => {
   it('there are some with faults and some without', () => {
     expect(new Set(plans.map(({ plan }) => plan.faults.length > 0))).toEqual(
@@ -41,7 +31,7 @@ describe('threads: scenario files', () => {
   });
 
   it.each(plans)('$file', async ({ plan }) => {
-    const { summary, reasons } = await playDecided(plan);
+    const { summary, reasons } = await playPlanUntilFallen(plan);
     expect(reasons).toEqual([]);
     expect(summary.verdict).toBe('held');
     expect(summary.faults.filter(({ status }) => status !== 'installed')).toEqual([]);

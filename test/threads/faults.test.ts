@@ -4,7 +4,7 @@
  * each stream once, under one encoding here and under the other on the next stream.
  */
 import { describe, expect, it } from 'vitest';
-import { playOnThreads } from './stage.js';
+import { playUntilFallen } from './stage.js';
 
 const EVERY = process.env['LOCKSTEP_RUNS'] !== undefined;
 const RUNS = Number(process.env['LOCKSTEP_RUNS'] ?? '1');
@@ -31,7 +31,7 @@ describe.each(Object.entries(STREAMS))('faults on %s', (stream, rate) => {
     it.each(faults)('%s', { timeout: 60_000 + RUNS * 3_000 }, async (_, fault) => {
       for (let seed = 1; seed <= RUNS; seed++) {
         const kind = Object.keys(fault)[0]!;
-        const { summary, reasons } = await playOnThreads({
+        const { summary, reasons } = await playUntilFallen({
           seed,
           origin,
           mirror: { skip },

@@ -1,5 +1,6 @@
 /** Plans and runs for the suites that start real threads. */
 import { readFileSync } from 'node:fs';
+import { playDecided, unknownIn } from '../../conformance/decided.js';
 import { loadHasher } from '../../src/base/hasher.js';
 import type { ClusterEvent } from '../../src/scenario/driver.js';
 import { planScenario } from '../../src/scenario/parse.js';
@@ -18,14 +19,25 @@ export interface Played extends PlayResult {
   readonly events: readonly ClusterEvent[];
 }
 
+/** Again, if the machine was too busy to tell what came of it. */
 export function playOnThreads(
   scenario: Record<string, unknown>,
   signal?: AbortSignal,
 ): Promise<Played> {
-  return playPlan(planOf(scenario), signal);
+  const plan = planOf(scenario);
+  return playDecided(() => playOnce(plan, signal), unknownIn);
 }
 
-export async function playPlan(plan: Plan, signal?: AbortSignal): Promise<Played> {
+/** Again also if one of its faults did not fall. */
+export function playUntilFallen(scenario: Record<string, unknown>): Promise<Played> {
+  return playPlanUntilFallen(planOf(scenario));
+}
+
+export function playPlanUntilFallen(plan: Plan): Promise<Played> {
+  return playDecided(() => playOnce(plan));
+}
+
+async function playOnce(plan: Plan, signal?: AbortSignal): Promise<Played> {
   const events: ClusterEvent[] = [];
   const result = await play(plan, {
     driver: threadsDriver,

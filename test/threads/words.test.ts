@@ -1,10 +1,8 @@
 /** Words of scenarios that strike members, clocks and shapes, on threads. */
 import { describe, expect, it } from 'vitest';
-import { playOnThreads } from './stage.js';
+import { playOnThreads, playUntilFallen, type Played } from './stage.js';
 
 const LOAD = { origin: { synthetic: { messages: 4_000, size: 64, rate: 10_000 } } };
-
-type Played = Awaited<ReturnType<typeof playOnThreads>>;
 
 function told({ summary, reasons }: Played): unknown {
   return {
@@ -16,7 +14,7 @@ function told({ summary, reasons }: Played): unknown {
 
 describe('threads: words', () => {
   it('a leader is overrun, another is wiped, clocks are wrong, members see different others', async () => {
-    const run = await playOnThreads({
+    const run = await playUntilFallen({
       ...LOAD,
       replicas: 5,
       faults: [
@@ -63,7 +61,7 @@ describe('threads: words', () => {
   });
 
   it('states: on one member alone, on two, and a leader in its no-op', async () => {
-    const run = await playOnThreads({
+    const run = await playUntilFallen({
       ...LOAD,
       replicas: 5,
       faults: [
@@ -79,7 +77,7 @@ describe('threads: words', () => {
   });
 
   it('two refusals of proposals on one leader add up', async () => {
-    const run = await playOnThreads({
+    const run = await playUntilFallen({
       origin: { synthetic: { messages: 200, rate: 1_000 } },
       faults: [
         { failPropose: 'leader', times: 2, when: { applied: 1 } },
