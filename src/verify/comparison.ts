@@ -56,6 +56,8 @@ export class MirrorComparison implements MergeSink {
   readonly selection: Selection;
   /** Messages that both have, compared. */
   compared = 0;
+  /** Sequences that at least one of them was found to have, since this was made. */
+  told = 0;
   /** Every sequence below was compared. */
   next = 0;
   /** The last message compared, as far as it was told. */
@@ -81,6 +83,7 @@ export class MirrorComparison implements MergeSink {
   }
 
   passed(seq: number): void {
+    this.told++;
     this.next = seq + 1;
   }
 

@@ -1,6 +1,6 @@
 /** The three depths: everything as one merge of two readers, or some of it one by one. */
 import type { Prng } from '../base/prng.js';
-import { openReader, type StreamReader } from '../nats/stream-reader.js';
+import { openReader, type ReadRequest, type StreamReader } from '../nats/stream-reader.js';
 import type { SeqRange } from '../stream/types.js';
 import { countOf, intersect, span, subtract, type Ranges } from '../verdict/ranges.js';
 import type { MirrorComparison } from './comparison.js';
@@ -35,18 +35,29 @@ export interface PartReading {
 /** Sequences that the servers' own lists tell apart, read at most. */
 const SUSPECTS_MAX = 1_000;
 
-/** Errors: timeout, originRefused; the comparison holds what was read before. */
+/**
+ * Errors: timeout, originRefused; the comparison holds what was read before.
+ *
+ * @param isOnLeaders  false: of each side whichever server is found
+ */
 export async function readAll(
   tools: ReadingTools,
   comparison: MirrorComparison,
+  isOnLeaders = false,
 ): Promise<WholeReading> {
   const { sides, facts, scope, bytesPerSecond, load, pause } = tools;
   if (scope.last < scope.first) return { ended: 'ended', servers: [null, null] };
-  const bounds = { from: scope.first, to: scope.last, bytesPerSecond, replica: null };
+  const bounds = { from: scope.first, to: scope.last, bytesPerSecond };
+  const whose = ({
+    retention,
+    leader,
+  }: StreamFacts): Pick<ReadRequest, 'byRequests' | 'replica'> => {
+    const byRequests = retention !== 'limits';
+    return { byRequests, replica: isOnLeaders && !byRequests ? leader : null };
+  };
   const origin = await openReader(sides.origin.access, {
-    ...{ stream: sides.origin.stream, ...bounds },
+    ...{ stream: sides.origin.stream, ...bounds, ...whose(facts.origin) },
     subjects: comparison.selection.subjects,
-    byRequests: facts.origin.retention !== 'limits',
   });
   const readers: StreamReader[] = [origin];
   const before = { ...load };
@@ -56,8 +67,7 @@ export async function readAll(
   };
   try {
     const mirror = await openReader(sides.mirror.access, {
-      ...{ stream: sides.mirror.stream, ...bounds },
-      byRequests: facts.mirror.retention !== 'limits',
+      ...{ stream: sides.mirror.stream, ...bounds, ...whose(facts.mirror) },
     });
     readers.push(mirror);
     const ended = await merge(origin, [mirror], comparison, () => {
@@ -69,6 +79,26 @@ export async function readAll(
     count();
     await Promise.all(readers.map((reader) => reader.close()));
   }
+}
+
+/**
+ * How many messages of a scope, at least, a leader holds that were read on neither side: where two
+ * replicas lack the same ones, walking them side by side shows nothing.
+ *
+ * @param facts  as they are after the reading: what is there then was there before
+ */
+export function untold(
+  { origin, mirror }: Facts,
+  scope: SeqRange,
+  { told, selection }: Pick<MirrorComparison, 'told' | 'selection'>,
+): number {
+  const sides = selection.isAll ? [origin, mirror] : [mirror];
+  const least = sides.map(({ state }) => {
+    const above = Math.max(0, state.last_seq - scope.last);
+    const below = Math.max(0, scope.first - state.first_seq);
+    return state.messages - above - below;
+  });
+  return Math.max(0, Math.max(...least) - told);
 }
 
 /** Errors: timeout, originRefused. */

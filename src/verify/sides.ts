@@ -65,6 +65,16 @@ export async function readFacts({ mirror, origin }: Sides, deleted = false): Pro
   return { mirror: ofMirror, origin: await factsOf(origin.access.api, origin.stream, deleted) };
 }
 
+/** Why what was read between the two was not one stream on each side; null: it was. */
+export function changeBetween(before: Facts, after: Facts): string | null {
+  for (const side of ['origin', 'mirror'] as const) {
+    const [then, now] = [before[side], after[side]];
+    if (then.created !== now.created) return `${now.name} was made anew while it was read`;
+    if (then.state.last_seq > now.state.last_seq) return `${now.name} lost its end meanwhile`;
+  }
+  return null;
+}
+
 async function factsOf(api: JetStreamApi, stream: string, deleted: boolean): Promise<StreamFacts> {
   const facts = streamFacts(await api.streamInfo(stream));
   const { num_deleted } = facts.state;

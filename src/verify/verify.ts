@@ -8,11 +8,12 @@ import { LockstepError, toErrorData } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { createPrng } from '../base/prng.js';
 import type { Settings } from '../nats/settings.js';
+import { counted } from '../report/text.js';
 import { backlogReport, isSettled, sampleBacklog, SAMPLES_APART_MS } from './backlog.js';
 import type { BacklogSample } from './backlog.js';
 import { borderOf, MirrorComparison } from './comparison.js';
 import { reportOf } from './conclude.js';
-import { readAll, readSome, type ReadingTools } from './reading.js';
+import { readAll, readSome, untold, type ReadingTools } from './reading.js';
 import { objectsOf, SEQUENCES_MAX, type ObjectFinding } from './objects.js';
 import { recheck } from './recheck.js';
 import { isBeyondOrigin } from './remarks.js';
@@ -21,7 +22,14 @@ import { checkToken, restore, resumeToken, type ResumeToken } from './resume.js'
 import type { Sample } from './sampling.js';
 import { scopeOf } from './scope.js';
 import { serversSay } from './servers-say.js';
-import { openSides, readFacts, type Facts, type Sides, type SidesGiven } from './sides.js';
+import {
+  changeBetween,
+  openSides,
+  readFacts,
+  type Facts,
+  type Sides,
+  type SidesGiven,
+} from './sides.js';
 import type { SeqRange } from '../stream/types.js';
 import { intersect, setOf, span } from '../verdict/ranges.js';
 
@@ -218,7 +226,8 @@ class Verification {
     try {
       this.#comparison.settle();
       const facts = await readFacts(this.#sides);
-      this.#ended = this.#changed(facts);
+      this.#ended = changeBetween(this.#start, facts);
+      if (this.#ended === null) await this.#readUntold(facts);
       if (this.#ended === null) await this.#recheck(facts);
       return facts;
     } catch (error) {
@@ -227,15 +236,29 @@ class Verification {
     }
   }
 
-  #changed({ origin, mirror }: Facts): string | null {
-    for (const [before, now] of [
-      [this.#start.origin, origin],
-      [this.#start.mirror, mirror],
-    ] as const) {
-      if (before.created !== now.created) return `${now.name} was made anew while it was read`;
-      if (before.state.last_seq > now.state.last_seq) return `${now.name} lost its end meanwhile`;
+  /** All of it again, on the leaders, if they hold what neither of those who were read did. */
+  async #readUntold(facts: Facts): Promise<void> {
+    if (this.#request.depth !== 'full') return;
+    const tools = { ...this.#readingTools(), facts };
+    const { scope } = tools;
+    const count = untold(facts, scope, this.#comparison);
+    if (count === 0) return;
+    this.#comparison = this.#newComparison(this.#start, true);
+    if (this.#request.resume !== null) restore(this.#request.resume, this.#comparison);
+    const { ended, servers } = await readAll(tools, this.#comparison, true);
+    this.#servers = servers;
+    this.#isRead = ended === 'ended';
+    this.#comparison.settle();
+    const left = untold(facts, scope, this.#comparison);
+    if (!this.#isRead) this.#ended = 'it was interrupted';
+    else if (left === 0)
+      this.#comparison.explained.tally('settled', scope.first, scope.last, count);
+    else {
+      // Where it lies nobody knows, so nothing that was read is to be gone on from.
+      this.#comparison.next = scope.first;
+      this.#isRead = false;
+      this.#ended = `a leader counts ${counted(left, 'message')} more than it delivers`;
     }
-    return null;
   }
 
   async #recheck(facts: Facts): Promise<void> {

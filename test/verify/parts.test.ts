@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPrng } from '../../src/base/prng.js';
 import { backlogReport, type BacklogSample } from '../../src/verify/backlog.js';
-import { suspectsOf } from '../../src/verify/reading.js';
+import { suspectsOf, untold } from '../../src/verify/reading.js';
 import { isBeyondOrigin, isOlderThanOrigin, remarks } from '../../src/verify/remarks.js';
 import { checkToken, parseToken, restore, resumeToken } from '../../src/verify/resume.js';
 import { rangeSample, seenPart, sizeOf, spotSample } from '../../src/verify/sampling.js';
@@ -126,6 +126,36 @@ it("suspects: what the servers' own lists tell apart, within the scope", () => {
   expect(
     suspectsOf({ ...sides, mirror: facts(messages(1, 20)) }, { first: 1, last: 9 }, true),
   ).toEqual([]);
+});
+
+describe('untold: messages of a leader that neither side that was read has', () => {
+  const of = (first_seq: number, last_seq: number, held: number): ReturnType<typeof facts> =>
+    facts([], {}, { messages: held, first_seq, last_seq });
+  const all = { first: 1, last: 100 };
+  const everything = new Selection([]);
+  const some = new Selection([{ src: 'a.*', dest: '' }]);
+
+  it.each([
+    ['none: all were told', of(1, 100, 100), of(1, 100, 100), all, 100, everything, 0],
+    ['of both', of(1, 100, 100), of(1, 100, 100), all, 99, everything, 1],
+    ['of the origin alone', of(1, 100, 100), of(1, 100, 98), all, 98, everything, 2],
+    ['a filter: the origin has others', of(1, 100, 100), of(1, 100, 40), all, 40, some, 0],
+    ['a filter: of the mirror', of(1, 100, 100), of(1, 100, 40), all, 39, some, 1],
+    ['what came since may be all above', of(1, 110, 110), of(1, 105, 105), all, 99, everything, 1],
+    ['gaps above: nobody knows', of(1, 110, 100), of(1, 105, 100), all, 95, everything, 0],
+    [
+      'what lies below a start',
+      of(1, 100, 100),
+      of(11, 100, 90),
+      { first: 21, last: 100 },
+      79,
+      everything,
+      1,
+    ],
+    ['nothing to read', of(1, 100, 100), of(1, 0, 0), { first: 1, last: 0 }, 0, everything, 0],
+  ] as const)('%s', (_, origin, mirror, scope, told, selection, count) => {
+    expect(untold({ origin, mirror }, scope, { told, selection })).toBe(count);
+  });
 });
 
 describe('resume', () => {
