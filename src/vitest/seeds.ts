@@ -29,7 +29,7 @@ declare module 'vitest' {
 interface Group {
   beganMs: number | null;
   failedSeed: number | null;
-  /** Of first plays that are still to be compared, by their offsets. */
+  /** Of plays that are still to be compared, by the offsets of their seeds. */
   readonly traces: Map<number, Uint8Array>;
 }
 
@@ -53,22 +53,21 @@ export function whyNot(group: Group, { timeLimitMs }: Asked): string | null {
   return isUp ? 'LOCKSTEP_TIME_LIMIT is up' : null;
 }
 
-/** Errors: harness, when the second play of a seed was not the first one's. */
+/** Errors: harness, when the second play of a seed to end was not the first one's. */
 export function compared(
   { traces }: Group,
-  { offset, again }: SeedTurn,
+  { offset }: SeedTurn,
   events: readonly ClusterEvent[],
 ): void {
   const trace = new TextEncoder().encode(events.map(canonicalText).join('\n'));
-  if (!again) {
+  const other = traces.get(offset);
+  // Shuffled or side by side, either play may be over first.
+  if (other === undefined) {
     traces.set(offset, trace);
     return;
   }
-  const first = traces.get(offset);
-  // The first play was left out: there is nothing to compare with.
-  if (first === undefined) return;
   traces.delete(offset);
-  const difference = firstDifference(first, trace);
+  const difference = firstDifference(other, trace);
   if (difference !== null) throw new LockstepError('harness', `not the same twice: ${difference}`);
 }
 

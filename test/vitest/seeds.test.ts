@@ -132,6 +132,8 @@ describe('vitest: seeds: one group', () => {
     compared(group, turn(false), [event(1), event(2)]);
     compared(group, turn(true), [event(1), event(2)]);
     compared(group, turn(true), [event(5)]);
+    compared(group, turn(true, 2), [event(7)]);
+    expect(() => compared(group, turn(false, 2), [event(8)])).toThrow('not the same twice');
     compared(group, turn(false, 1), [event(1), event(2)]);
     expect(() => compared(group, turn(true, 1), [event(1), event(3)])).toThrow(
       'not the same twice: event 2 is {"atMs":2,"kind":"firstDelivery"}, ' +
