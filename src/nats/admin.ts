@@ -51,14 +51,12 @@ export class JetStreamAdmin {
     return placementOf(cluster as Json | undefined);
   }
 
-  /** False: there was no such message. */
-  async deleteMessage(stream: string, seq: number): Promise<boolean> {
+  /** One that is gone already is as good as deleted. */
+  async deleteMessage(stream: string, seq: number): Promise<void> {
     try {
       await this.#request(`STREAM.MSG.DELETE.${stream}`, { seq, no_erase: true });
-      return true;
     } catch (error) {
-      if (apiErrorOf(error) === null) throw error;
-      return false;
+      if (apiErrorOf(error) !== API_ERROR.deleteFailed) throw error;
     }
   }
 

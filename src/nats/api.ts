@@ -17,6 +17,8 @@ export const API_ERROR = {
   streamNotFound: 10_059,
   noSuitablePeers: 10_005,
   noMessage: 10_037,
+  /** Also where there is no such message. */
+  deleteFailed: 10_057,
   consumerNotFound: 10_014,
   tooManyConsumers: 10_026,
   workQueue: 10_098,

@@ -52,6 +52,10 @@ export function cannotOnServers(action: FaultAction, plan: Plan, whose: Whose): 
       return plan.replicas === 1 && action.between !== 'origin'
         ? 'a stream of one replica has no peers'
         : null;
+    case 'dropConsumer':
+      return whose === 'theirs' && plan.replicas === 1
+        ? 'an origin of one replica has nobody to hand over to: its leader keeps the consumer'
+        : null;
     case 'originDelete':
       return 'next' in action.range ? NOT_HANDED_OUT : null;
     case 'originPurge':

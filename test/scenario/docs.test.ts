@@ -49,4 +49,13 @@ describe('docs: faults', () => {
     });
     expect(found.sort()).toEqual(told.sort());
   });
+
+  it.each([
+    [1, 'an origin of one replica has nobody to hand over to: its leader keeps the consumer'],
+    [3, null],
+  ])("dropConsumer on somebody's servers, %d replicas", (replicas, why) => {
+    const plan = planOf({ replicas, faults: [{ dropConsumer: 'origin', at: '1s' }] });
+    expect(cannotOnServers(plan.faults[0]!.action, plan, 'theirs')).toBe(why);
+    expect(cannotOnServers(plan.faults[0]!.action, plan, 'ours')).toBe(null);
+  });
 });
