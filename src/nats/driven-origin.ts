@@ -191,15 +191,21 @@ export class DrivenOrigin {
   }
 
   async #remember(range: SeqRange): Promise<void> {
-    const { names, access } = this.#options;
-    await this.#taken.read(access, { stream: names.origin, replica: null, range });
+    await this.#read(this.#taken, range);
+  }
+
+  /** On its leader: a follower may be behind, and what it lacks would be taken for lost. */
+  async #read(copy: StreamCopy, range: SeqRange): Promise<void> {
+    const { names, access, admin } = this.#options;
+    const { leader } = await admin.placement(names.origin);
+    await copy.read(access, { stream: names.origin, replica: leader, range });
   }
 
   async #report(): Promise<LedgerReport> {
     const { names, access } = this.#options;
     const { first, last, messages, deleted } = await access.api.stream(names.origin);
     const range = { first: Math.max(1, first), last };
-    await this.#left.read(access, { stream: names.origin, replica: null, range });
+    await this.#read(this.#left, range);
     const present = this.#left.held();
     const made = [...this.#content.runs({ first: 1, last: this.#stored })];
     this.#tellLost(subtract(made, present));
