@@ -84,10 +84,15 @@ export async function startCluster(options: ClusterOptions | WholeScenario = {})
   };
   const running = await driver.start(plan, listen, { takesMore: true });
   const run = new Run(plan, running, record, []);
-  if (await run.elect()) {
+  let isLed = false;
+  try {
+    isLed = await run.elect();
+  } finally {
+    if (!isLed) await running[Symbol.asyncDispose]();
+  }
+  if (isLed) {
     return new Cluster({ plan, driver: on, running, run, record, members, events, hasher, replay });
   }
-  await running[Symbol.asyncDispose]();
   const [{ verdict, text: why } = { verdict: 'stalled', text: 'no leader' }] = record.reasons(null);
   throw new LockstepError(verdict === 'harness' ? 'harness' : 'timeout', why);
 }

@@ -111,12 +111,12 @@ export class DrivenCluster implements RunningCluster {
       const { code, message } = toErrorData(error);
       if (code !== 'usage' && code !== 'interrupted') site.keep();
       if (cluster !== null) await cluster.#stopLooking();
-      await close(site, connections);
+      const left = await close(site, connections).catch((failure: unknown) => failure);
       // What a cluster of somebody's refuses is no fault of ours: no JetStream, no room, no right.
-      if (site.servers === null && code === 'originRefused') {
-        throw new LockstepError('usage', message);
-      }
-      throw error;
+      // Nor is it that it does not answer, at the start as little as when it is connected to.
+      if (site.servers !== null || (code !== 'originRefused' && code !== 'timeout')) throw error;
+      const more = left === undefined ? '' : `; not deleted: ${toErrorData(left).message}`;
+      throw new LockstepError('usage', `${message}${more}`);
     }
   }
 

@@ -4,6 +4,7 @@
  * nodeInfo.selectable; events.go, sendStatsz, at first every 250 ms and in the end every 10 s.
  */
 import { randomUUID } from 'node:crypto';
+import type { NatsConnection } from 'nats';
 import { LockstepError, toErrorData } from '../base/errors.js';
 import { JetStreamAdmin } from './admin.js';
 import { API_ERROR, apiErrorOf, isTransient } from './api.js';
@@ -38,10 +39,11 @@ export async function untilPlaceable(
   signal?: AbortSignal,
 ): Promise<void> {
   const name = `LOCKSTEP_${randomUUID()}`;
-  const connection = await openConnection(settings);
-  const admin = new JetStreamAdmin(connection, settings);
   const config = { name, subjects: [name], storage: 'memory', num_replicas: replicas };
+  let connection: NatsConnection | null = null;
   try {
+    connection = await openConnection(settings);
+    const admin = new JetStreamAdmin(connection, settings);
     await placed(() => admin.createStream(config), signal);
     await patiently(() => admin.deleteStream(name));
   } catch (error) {
@@ -50,7 +52,7 @@ export async function untilPlaceable(
     const text = `no stream of ${replicas} replicas can be made after ${PLACED_WITHIN_MS} ms`;
     throw new LockstepError('harness', `${text}: ${message}`);
   } finally {
-    await connection.close();
+    await connection?.close();
   }
 }
 

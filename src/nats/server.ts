@@ -29,6 +29,7 @@ export interface ServerOptions {
 }
 
 const START_WITHIN_MS = 20_000;
+const VERSION_WITHIN_MS = 10_000;
 const RELOAD_WITHIN_MS = 10_000;
 const ANSWER_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 5;
@@ -45,7 +46,10 @@ export function findServer(env: Environment): string | null {
 
 /** `2.15.2`. Errors: usage, if the binary says no version; interrupted. */
 export async function versionOf(binary: string, signal?: AbortSignal): Promise<string> {
-  const said = await promisify(execFile)(binary, ['--version'], { signal })
+  const said = await promisify(execFile)(binary, ['--version'], {
+    signal,
+    timeout: VERSION_WITHIN_MS,
+  })
     .then(({ stdout }) => stdout.trim())
     .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
   refuseIfEnded(signal);

@@ -1,7 +1,8 @@
 /** Servers that have just met: a stream is asked for again until it finds its place. */
 import { expect, it } from 'vitest';
 import { LockstepError } from '../../src/base/errors.js';
-import { placed } from '../../src/nats/placing.js';
+import { placed, untilPlaceable } from '../../src/nats/placing.js';
+import { resolveSettings } from '../../src/nats/settings.js';
 
 function refusal(apiError: number, status: number): LockstepError {
   return new LockstepError('originRefused', 'refused', { apiError, status });
@@ -27,6 +28,11 @@ it.each([
 it('refused for a reason that stays: at once, as the server said it', async () => {
   const inUse = refusal(10_058, 400);
   await expect(placed(refusing(inUse))).rejects.toBe(inUse);
+});
+
+it('servers of ours that cannot be reached are no matter of usage', async () => {
+  const nobody = resolveSettings({ servers: ['nats://127.0.0.1:1'], noContext: true }, {});
+  await expect(untilPlaceable(nobody, 3)).rejects.toMatchObject({ code: 'harness' });
 });
 
 it('a signal ends the asking', async () => {
