@@ -1,9 +1,8 @@
 /** `lockstep replay`: plays a replay file again and prints what was said before its end. */
-import { closeSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import { loadHasher } from '../base/hasher.js';
 import { parseCount } from '../base/units.js';
-import { printable } from '../report/text.js';
+import { printable, quoted } from '../report/text.js';
 import type { ReplayFile } from '../sim/replay-file.js';
 import { playReplay, type Replayed, type ReplaySummary } from '../sim/replay.js';
 import { faultId } from '../sim/swarm.js';
@@ -11,7 +10,7 @@ import { renderLine } from '../sim/transcript.js';
 import { bodyOf, encodeEvent } from '../verdict/events.js';
 import { EXIT } from '../verdict/types.js';
 import { readReplay } from './replay-files.js';
-import { openIn } from '../kit/output.js';
+import { writeLines } from '../kit/output.js';
 
 interface ReplayFlags {
   readonly until?: string;
@@ -53,15 +52,9 @@ function keep(dir: string, { plan }: ReplayFile, { summary, lines, events }: Rep
     const body = bodyOf(event, faults);
     return body === null ? [] : [encodeEvent(event.atMs, body)];
   });
-  write(dir, 'events.ndjson', bodies);
-  write(dir, 'transcript.txt', lines.map(renderLine));
-  write(dir, 'summary.json', [JSON.stringify(summary, null, 2)]);
-}
-
-function write(dir: string, name: string, lines: readonly string[]): void {
-  const file = openIn(dir, name);
-  for (const line of lines) writeSync(file, `${line}\n`);
-  closeSync(file);
+  writeLines(dir, 'events.ndjson', bodies);
+  writeLines(dir, 'transcript.txt', lines.map(renderLine));
+  writeLines(dir, 'summary.json', [JSON.stringify(summary, null, 2)]);
 }
 
 function textOf(path: string, file: ReplayFile, replayed: Replayed, most: number): string {
@@ -79,7 +72,7 @@ function textOf(path: string, file: ReplayFile, replayed: Replayed, most: number
     ...lines.map((line) => printable(renderLine(line))),
     '',
     ...outcomeLines(summary, file),
-    `replay: lockstep replay ${path}`,
+    `replay: lockstep replay ${quoted(path)}`,
   ].join('\n');
 }
 
