@@ -64,7 +64,9 @@ function exitCodeOf(error: unknown): number {
   // What a user gave is shown as it is; elsewhere a second line goes on with the first.
   const text = code === 'usage' ? message : message.replaceAll('\n', ' ');
   process.stderr.write(`lockstep: ${inOneLine(text)}\n`);
-  return code === 'usage' ? EXIT_USAGE : EXIT.harness;
+  if (code === 'usage') return EXIT_USAGE;
+  // What was not answered in time might have come to anything.
+  return code === 'timeout' ? EXIT.inconclusive : EXIT.harness;
 }
 
 /** In one line: commander puts what may be meant on a second one, and shows help for no command. */

@@ -146,7 +146,8 @@ async function once(
     return ended(report);
   } catch (error) {
     const { code, message } = toErrorData(error);
-    if (code !== 'timeout') throw error;
+    // Whatever a server has against a request says nothing of the mirror.
+    if (code !== 'timeout' && code !== 'originRefused') throw error;
     sayUnknown(request, flags, `inconclusive: ${message}`);
     return ended({ result: 'inconclusive' });
   }

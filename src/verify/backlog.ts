@@ -29,7 +29,10 @@ export async function sampleBacklog(
 ): Promise<BacklogSample> {
   const after = mirror.state.last_seq;
   const { subjects } = new Selection(mirror.mirror?.transforms ?? []);
-  const pending = await pendingFrom(api, origin, after + 1, subjects);
+  const seen = await pendingFrom(api, origin, after + 1, subjects);
+  // That consumer may be on a follower which lacks what there is: its leader has the last word.
+  const isDoubtful = seen === 0 && origin.state.last_seq > after;
+  const pending = isDoubtful ? await pendingByRequest(api, origin.name, after + 1, subjects) : seen;
   return {
     ...{ atMs: performance.now(), pending },
     originLast: origin.state.last_seq,

@@ -40,7 +40,7 @@ export function saidIn(answers: readonly ServerAnswer[], facts: Facts): string[]
   return [
     copiesText(facts.origin.name, origin!),
     copiesText(facts.mirror.name, mirror!),
-    ...deliveredTexts(facts.origin.name, origin!, answers),
+    ...deliveredTexts(facts.origin, origin!, answers),
   ];
 }
 
@@ -74,8 +74,9 @@ function stateText(state: Json): string {
   return `${groupedRange(range)}, ${counted(numberOf(state['messages']), 'message')}`;
 }
 
+/** The leader alone holds the consumers of mirrors: without its answer nothing is known of them. */
 function deliveredTexts(
-  name: string,
+  { name, leader }: StreamFacts,
   copies: readonly Copy[],
   answers: readonly ServerAnswer[],
 ): string[] {
@@ -88,7 +89,8 @@ function deliveredTexts(
     return [`${plain(name)} was delivered to ${counted(upTo.length, 'mirror')} up to ${where}`];
   }
   const tells = answers.every(({ version }) => isAtLeast(version, TELLS_MIRRORS));
-  if (!tells || copies.length === 0) return [];
+  const hasLeader = copies.some(({ server }) => leader === null || server === leader);
+  if (!tells || !hasLeader) return [];
   return [`${plain(name)} is delivered to no mirror at this moment`];
 }
 

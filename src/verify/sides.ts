@@ -4,7 +4,13 @@
  */
 import { LockstepError, toErrorData } from '../base/errors.js';
 import { JetStreamAccess } from '../nats/access.js';
-import { API_ERROR, apiErrorOf, isNotEnabled, type JetStreamApi } from '../nats/api.js';
+import {
+  API_ERROR,
+  apiErrorOf,
+  isNotEnabled,
+  isTransient,
+  type JetStreamApi,
+} from '../nats/api.js';
 import { findStream } from '../nats/find-stream.js';
 import type { Settings } from '../nats/settings.js';
 import { streamFacts, type StreamFacts } from './stream-facts.js';
@@ -36,7 +42,7 @@ export interface Facts {
 /** Up to how many deletes are asked for by number: 200,000 did not fit a message. */
 const DELETED_DETAILS_MAX = 50_000;
 
-/** Errors: usage, one line. */
+/** Errors: usage, one line; timeout, when nobody can answer at this moment. */
 export async function openSides(given: SidesGiven): Promise<{ sides: Sides; facts: Facts }> {
   const opened: JetStreamAccess[] = [];
   try {
@@ -55,6 +61,7 @@ export async function openSides(given: SidesGiven): Promise<{ sides: Sides; fact
   } catch (error) {
     await closeAll(opened);
     const { code, message } = toErrorData(error);
+    if (isTransient(error)) throw new LockstepError('timeout', message);
     throw code === 'originRefused' ? new LockstepError('usage', message) : error;
   }
 }

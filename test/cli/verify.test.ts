@@ -1,4 +1,6 @@
 /** `lockstep verify` as a process, as far as no server is needed: what monitors are told. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { permissions } from '../../src/verify/plan.js';
 import { lockstep, type Ended } from './stage.js';
@@ -40,6 +42,54 @@ describe('verify: without an answer', () => {
     ['text: no server', [], { code: 64, stdout: '', stderr: `lockstep: ${refused}\n` }],
   ])('%s', async (_title, args, ended) => {
     expect(await verify(args)).toEqual(ended);
+  });
+});
+
+/** What a server says to every request of a client, in NATS' own protocol; null: nothing. */
+async function answering(answer: object | null): Promise<Server> {
+  const body = JSON.stringify(answer);
+  const welcome = { server_name: 'n1', version: '2.15.2', proto: 1, headers: true };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write(`INFO ${JSON.stringify({ ...welcome, max_payload: 1_048_576 })}\r\n`);
+    socket.on('data', (bytes) => {
+      const text = bytes.toString();
+      if (/^PING\r$/m.test(text)) socket.write('PONG\r\n');
+      const reply = /^PUB \S+ (\S+) \d+\r$/m.exec(text)?.[1];
+      if (answer === null || reply === undefined) return;
+      socket.write(`MSG ${reply} 1 ${body.length}\r\n${body}\r\n`);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
+
+describe('verify: a server that cannot tell', () => {
+  const description = 'JetStream system temporarily unavailable';
+  const refused = `$JS.API.STREAM.INFO.M: ${description} (10008)`;
+  const unanswered = '$JS.API.STREAM.INFO.M: no answer';
+
+  it.concurrent.each([
+    ['unavailable', { error: { code: 503, err_code: 10_008, description } }, [], refused],
+    ['silent', null, [], unanswered],
+    ['silent, asked what would be asked', null, ['--dry-run'], unanswered],
+  ])('%s: inconclusive', async (_title, answer, args, why) => {
+    const server = await answering(answer);
+    const { port } = server.address() as AddressInfo;
+    const url = `nats://127.0.0.1:${port}`;
+    const ended = await lockstep([
+      'verify',
+      'M',
+      '--no-context',
+      '-s',
+      url,
+      '--timeout',
+      '300ms',
+      ...args,
+    ]);
+    server.close();
+    const said = args.length === 0 ? `inconclusive: ${why}` : why;
+    expect(ended).toEqual({ code: 2, stdout: '', stderr: `lockstep: ${said}\n` });
   });
 });
 

@@ -1,14 +1,16 @@
 /** The smaller parts: transforms, samples, backlogs, tokens, times to live. */
 import { describe, expect, it } from 'vitest';
 import { createPrng } from '../../src/base/prng.js';
-import { backlogReport, type BacklogSample } from '../../src/verify/backlog.js';
+import type { JetStreamApi } from '../../src/nats/api.js';
+import { backlogReport, sampleBacklog, type BacklogSample } from '../../src/verify/backlog.js';
 import { suspectsOf, untold } from '../../src/verify/reading.js';
 import { isBeyondOrigin, isOlderThanOrigin, remarks } from '../../src/verify/remarks.js';
 import { checkToken, parseToken, restore, resumeToken } from '../../src/verify/resume.js';
 import { rangeSample, seenPart, sizeOf, spotSample } from '../../src/verify/sampling.js';
 import { matches, Selection } from '../../src/verify/selection.js';
+import type { MirrorSource } from '../../src/verify/stream-facts.js';
 import { ttlMs } from '../../src/verify/ttl.js';
-import { compare, facts, hasher, messages } from './stage.js';
+import { compare, facts, hasher, message, messages } from './stage.js';
 
 describe('selection', () => {
   it.each([
@@ -88,6 +90,28 @@ describe('backlog', () => {
   ] as const)('%s', (status, first, second, of) => {
     expect(backlogReport(first, second, of).status).toBe(status);
   });
+});
+
+it('backlog: of a follower that has nothing more, its leader is asked', async () => {
+  const asked: string[] = [];
+  const api = {
+    createConsumer: () => Promise.resolve({ startsAfter: 0, pending: 0, server: 'n3' }),
+    deleteConsumer: () => Promise.resolve(),
+    messageFrom: (_stream: string, seq: number, subject: string) => {
+      asked.push(`${seq} ${subject}`);
+      return Promise.resolve(subject === 'b' ? message(20) : null);
+    },
+  } as unknown as JetStreamApi;
+  const [short, whole] = [facts(messages(1, 9)), facts(messages(1, 20))];
+  const filtered = ['a', 'b'].map((src) => ({ src, dest: '' }));
+  const selecting = { ...short, mirror: { transforms: filtered } as unknown as MirrorSource };
+  const pendings = [
+    await sampleBacklog(api, whole, short),
+    await sampleBacklog(api, whole, selecting),
+    await sampleBacklog(api, short, short),
+  ].map(({ pending }) => pending);
+  expect(pendings).toEqual([0, null, 0]);
+  expect(asked).toEqual(['10 >', '10 a', '10 b']);
 });
 
 describe('identity', () => {

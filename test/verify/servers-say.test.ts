@@ -6,7 +6,7 @@ import { facts, messages } from './stage.js';
 
 const CREATED = '2026-01-01T00:00:00Z';
 const sides = {
-  origin: facts(messages(1, 2, 3)),
+  origin: { ...facts(messages(1, 2, 3)), leader: 'n1' },
   mirror: facts(messages(1, 2, 3), { name: 'M' }),
 };
 
@@ -58,6 +58,11 @@ it.each<[string, ServerAnswer[], string[]]>([
     'an old server does not tell who reads',
     [server('n1', [stream('S', 3), stream('M', 3)], '2.11.9')],
     ['S by its servers: 1 to 3, 3 messages on n1', 'M by its servers: 1 to 3, 3 messages on n1'],
+  ],
+  [
+    'its leader does not answer: who reads is not known',
+    [server('n2', [stream('S', 3), stream('M', 3)])],
+    ['S by its servers: 1 to 3, 3 messages on n2', 'M by its servers: 1 to 3, 3 messages on n2'],
   ],
 ])('servers say: %s', (_, answers, lines) => {
   expect(saidIn(answers, sides)).toEqual(lines);
