@@ -1,4 +1,4 @@
-/** Entry of a sweep's thread: plays the seeds of a task, one after the other, and reports. */
+/** Entry of a sweep's thread: plays the seed of a task and reports. */
 import { loadHasher } from '../src/base/hasher.js';
 import { playSeed, runSeed } from '../src/sim/seeds.js';
 import type { SeedOutcome, SweepTask } from '../src/sim/sweep.js';
@@ -6,16 +6,9 @@ import { Trace } from '../src/sim/trace.js';
 
 const hasher = await loadHasher();
 
-export default async function simulate({ subject, seeds, traced }: SweepTask) {
-  const outcomes: SeedOutcome[] = [];
-  for (const seed of seeds) {
-    if (!traced) {
-      outcomes.push({ report: await runSeed(subject, seed, hasher), trace: null });
-      continue;
-    }
-    const trace = new Trace();
-    const report = await playSeed(subject, seed, hasher, trace);
-    outcomes.push({ report, trace: trace.ended(report) });
-  }
-  return outcomes;
+export default async function simulate({ subject, seed, traced }: SweepTask): Promise<SeedOutcome> {
+  if (!traced) return { report: await runSeed(subject, seed, hasher), trace: null };
+  const trace = new Trace();
+  const report = await playSeed(subject, seed, hasher, trace);
+  return { report, trace: trace.ended(report) };
 }

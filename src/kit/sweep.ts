@@ -8,6 +8,7 @@ import type { SweepSubject } from '../sim/seeds.js';
 import { seedsOf, sweep } from '../sim/sweep.js';
 import {
   isFinding,
+  type SeedReport,
   type SweepAsked,
   type SweepEnd,
   type SweepSummary,
@@ -55,6 +56,10 @@ export async function playSweep(
     if (!abort.signal.aborted) ended = by;
     abort.abort();
   };
+  const enoughBy = ({ failure }: SeedReport, { withoutNewCell }: SweepTally): SweepEnd | null => {
+    if (failure !== null && isFinding(failure) && !keepGoing) return 'failure';
+    return untilPlateau !== null && withoutNewCell >= untilPlateau ? 'plateau' : null;
+  };
   const interrupt = (): void => end('signal');
   signal?.addEventListener('abort', interrupt);
   if (signal?.aborted === true) interrupt();
@@ -68,9 +73,9 @@ export async function playSweep(
       signal: abort.signal,
       onReport: (report) => {
         tally.add(report);
-        if (report.failure !== null && isFinding(report.failure) && !keepGoing) end('failure');
-        else if (untilPlateau !== null && tally.withoutNewCell >= untilPlateau) end('plateau');
-        return !abort.signal.aborted;
+        const enough = enoughBy(report, tally);
+        if (enough !== null) end(enough);
+        return enough === null;
       },
     });
   } finally {

@@ -13,10 +13,8 @@ import type { SeedOutcome, SweepTask } from './sweep.js';
 
 /** Megabytes of heap of one thread; the streams themselves lie outside of it. */
 const HEAP_MB = 1_024;
-/** Real time, for a few seeds: what takes longer never ends. */
+/** Real time, for one seed: what takes longer never ends. */
 const TASK_LIMIT_MS = 600_000;
-/** The property of a seed whose worker ended. */
-const LOST = 'worker';
 /** Milliseconds: a thread that has no core for so long ends. */
 const IDLE_MS = 2_000;
 
@@ -37,7 +35,7 @@ export interface SeedPoolOptions {
 
 export class SeedPool implements AsyncDisposable {
   readonly threads: number;
-  readonly #pool: Piscina<SweepTask, readonly SeedOutcome[]>;
+  readonly #pool: Piscina<SweepTask, SeedOutcome>;
   readonly #subject: SweepSubject;
   readonly #shared: CorePool | undefined;
   readonly #closing = new AbortController();
@@ -57,13 +55,14 @@ export class SeedPool implements AsyncDisposable {
     });
   }
 
+  /** One after the other. */
   async play(seeds: readonly number[]): Promise<readonly SeedReport[]> {
-    return (await this.#run(seeds, false)).map(({ report }) => report);
+    return (await this.#row(seeds, false)).map(({ report }) => report);
   }
 
-  /** Each seed once, with everything that happened. */
+  /** One after the other, each once, with everything that happened. */
   trace(seeds: readonly number[]): Promise<readonly SeedOutcome[]> {
-    return this.#run(seeds, true);
+    return this.#row(seeds, true);
   }
 
   /** What is under way is given up, and fails. */
@@ -72,28 +71,26 @@ export class SeedPool implements AsyncDisposable {
     return this.#pool.destroy();
   }
 
-  async #run(seeds: readonly number[], traced: boolean): Promise<readonly SeedOutcome[]> {
-    const ended = await this.#try(seeds, traced);
-    if (typeof ended !== 'string') return ended;
-    if (seeds.length === 1) return [lost(seeds[0]!, ended)];
-    // Alone, to tell which one it was.
+  async #row(seeds: readonly number[], traced: boolean): Promise<readonly SeedOutcome[]> {
     const outcomes: SeedOutcome[] = [];
-    for (const seed of seeds) {
-      const alone = await this.#try([seed], traced);
-      if (typeof alone === 'string') outcomes.push(lost(seed, alone));
-      else outcomes.push(...alone);
-    }
-    if (outcomes.some(({ report }) => report.failure?.property === LOST)) return outcomes;
-    const how = `${ended}, in a row of seeds ${seeds.join(', ')} but with none of them alone`;
-    return [lost(seeds[0]!, how), ...outcomes.slice(1)];
+    for (const seed of seeds) outcomes.push(await this.#run(seed, traced));
+    return outcomes;
+  }
+
+  async #run(seed: number, traced: boolean): Promise<SeedOutcome> {
+    const ended = await this.#try(seed, traced);
+    if (typeof ended !== 'string') return ended;
+    // On a fresh thread, to tell whether it was this seed or what the thread had played before.
+    const again = await this.#try(seed, traced);
+    return lost(seed, typeof again === 'string' ? again : `${ended}, but not when played alone`);
   }
 
   /** Text: how the worker ended. */
-  async #try(seeds: readonly number[], traced: boolean): Promise<readonly SeedOutcome[] | string> {
+  async #try(seed: number, traced: boolean): Promise<SeedOutcome | string> {
     const { signal } = this.#closing;
     try {
       using _core = await this.#shared?.take(signal);
-      const task = { subject: this.#subject, seeds, traced };
+      const task = { subject: this.#subject, seed, traced };
       return await this.#pool.run(task, { signal: AbortSignal.timeout(TASK_LIMIT_MS) });
     } catch (error) {
       if (signal.aborted) throw error;
@@ -104,7 +101,7 @@ export class SeedPool implements AsyncDisposable {
 
 function lost(seed: number, how: string): SeedOutcome {
   const text = `its worker ended: ${how}`;
-  const failure = { verdict: 'harness', property: LOST, text } as const;
+  const failure = { verdict: 'harness', property: 'worker', text } as const;
   return { report: { seed, failure, simulatedMs: 0, cells: {} }, trace: null };
 }
 

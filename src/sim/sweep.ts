@@ -13,17 +13,17 @@ export interface SweepOptions extends SeedPoolOptions {
   readonly cores: number;
   /** Every seed is played twice, on two threads and in two orders, and has to be the same. */
   readonly checkDeterminism?: boolean;
-  /** No further seeds are begun, and what is under way is given up. */
+  /** No further seeds are begun, and what is under way is given up; what has ended is reported. */
   readonly signal?: AbortSignal;
   /** False: enough was seen, the sweep ends. */
   readonly onReport: (report: SeedReport) => boolean;
 }
 
-/** What one call of a worker plays: these seeds, in this order. */
+/** What one call of a worker plays. */
 export interface SweepTask {
   readonly subject: SweepSubject;
-  readonly seeds: readonly number[];
-  /** Each seed once, with its trace. */
+  readonly seed: number;
+  /** Once, with its trace. */
   readonly traced: boolean;
 }
 
@@ -32,8 +32,8 @@ export interface SeedOutcome {
   readonly trace: Uint8Array | null;
 }
 
-/** A drawn run takes milliseconds, a scenario may take seconds. */
-const SEEDS_A_TASK = { drawn: 4, scenario: 1 } as const;
+/** Seeds that are played in one order and in the other. */
+const SEEDS_A_ROW = 4;
 
 /** Resolves when the seeds are through, enough was seen, or the signal came. */
 export async function sweep(options: SweepOptions): Promise<void> {
@@ -47,18 +47,19 @@ export async function sweep(options: SweepOptions): Promise<void> {
   });
   await using one = new SeedPool(checkDeterminism ? Math.ceil(cores / 2) : cores, options);
   await using other = checkDeterminism ? new SeedPool(one.threads, options) : null;
-  const blocks = blocksOf(options.seeds, SEEDS_A_TASK[options.subject.kind]);
-  const ordered = new Ordered(options.onReport, ending);
+  const rows = rowsOf(options.seeds, other === null ? 1 : SEEDS_A_ROW);
+  const ordered = new Ordered(options.onReport);
   let next = 0;
   const feed = async (): Promise<void> => {
     while (!ending.signal.aborted) {
-      const block = blocks.next();
-      if (block.done === true) return;
+      const row = rows.next();
+      if (row.done === true) return;
       const at = next++;
-      const played = other === null ? one.play(block.value) : playTwice(block.value, one, other);
-      const reports = await played;
+      const reports = await (other === null
+        ? one.play(row.value)
+        : playTwice(row.value, one, other));
       if (ending.signal.aborted) return;
-      ordered.done(at, reports);
+      if (!ordered.done(at, reports)) end();
     }
   };
   const feeds = Promise.all(Array.from({ length: one.threads }, feed));
@@ -66,13 +67,14 @@ export async function sweep(options: SweepOptions): Promise<void> {
   feeds.catch(() => undefined);
   try {
     if (!ending.signal.aborted) await Promise.race([feeds, ended]);
+    ordered.rest();
   } finally {
     signal?.removeEventListener('abort', end);
     end();
   }
 }
 
-/** The other pool plays the block backwards, on a thread that never has a task of this one. */
+/** The other pool plays the row backwards, on threads that never have a seed of this one. */
 async function playTwice(
   seeds: readonly number[],
   one: SeedPool,
@@ -92,42 +94,44 @@ async function playTwice(
   });
 }
 
-/** Hands reports on in the order of their blocks; as few wait as threads are ahead of one. */
+/** Hands reports on in the order of their rows; as few wait as threads are ahead of one. */
 class Ordered {
   readonly #onReport: (report: SeedReport) => boolean;
-  readonly #ending: AbortController;
   readonly #waiting = new Map<number, readonly SeedReport[]>();
   #next = 0;
+  #isEnough = false;
 
-  /** @param ending  once it is aborted, by enough or by a signal, no report is handed on */
-  constructor(onReport: (report: SeedReport) => boolean, ending: AbortController) {
+  constructor(onReport: (report: SeedReport) => boolean) {
     this.#onReport = onReport;
-    this.#ending = ending;
   }
 
-  done(at: number, reports: readonly SeedReport[]): void {
+  /** False: enough was seen. */
+  done(at: number, reports: readonly SeedReport[]): boolean {
     this.#waiting.set(at, reports);
-    for (;;) {
-      const due = this.#waiting.get(this.#next);
-      if (due === undefined) return;
-      this.#waiting.delete(this.#next++);
-      for (const report of due) {
-        if (this.#ending.signal.aborted) return;
-        if (!this.#onReport(report)) this.#ending.abort();
-      }
-    }
+    while (this.#waiting.has(this.#next)) this.#handOn(this.#next++);
+    return !this.#isEnough;
+  }
+
+  /** Those that waited for others which were given up: what they found is found. */
+  rest(): void {
+    for (const at of [...this.#waiting.keys()].sort((a, b) => a - b)) this.#handOn(at);
+  }
+
+  #handOn(at: number): void {
+    for (const report of this.#waiting.get(at)!) this.#isEnough ||= !this.#onReport(report);
+    this.#waiting.delete(at);
   }
 }
 
-function* blocksOf(seeds: Iterable<number>, size: number): Generator<readonly number[]> {
-  let block: number[] = [];
+function* rowsOf(seeds: Iterable<number>, size: number): Generator<readonly number[]> {
+  let row: number[] = [];
   for (const seed of seeds) {
-    block.push(seed);
-    if (block.length < size) continue;
-    yield block;
-    block = [];
+    row.push(seed);
+    if (row.length < size) continue;
+    yield row;
+    row = [];
   }
-  if (block.length > 0) yield block;
+  if (row.length > 0) yield row;
 }
 
 /**
