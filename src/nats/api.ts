@@ -22,6 +22,7 @@ export const API_ERROR = {
   consumerNotFound: 10_014,
   tooManyConsumers: 10_026,
   workQueue: 10_098,
+  wrongLastSequence: 10_071,
 } as const;
 
 export interface StreamDescription {

@@ -17,6 +17,7 @@ import type { LedgerReader, LedgerReport, RecordDigest } from '../verdict/types.
 import type { JetStreamAccess } from './access.js';
 import type { JetStreamAdmin } from './admin.js';
 import { Publisher } from './publisher.js';
+import { lastStored } from './stored.js';
 import { StreamCopy } from './stream-copy.js';
 
 /** Names of what a run makes on its servers. */
@@ -111,7 +112,7 @@ export class DrivenOrigin {
       content: this.#present,
       rate: this.#lives === 1 ? plan.rate : null,
       inboxPrefix: access.settings.inboxPrefix,
-      lastOf: async () => (await access.api.stream(names.origin)).last,
+      lastOf: () => this.#lastStored(),
       purgeFillers: async () => {
         await admin.purge(names.origin, { filter: this.#filler });
       },
@@ -175,12 +176,11 @@ export class DrivenOrigin {
   }
 
   async #recreate(messages: number): Promise<boolean> {
-    const { names, admin, access, connection, plan } = this.#options;
+    const { names, admin, plan } = this.#options;
     if (this.#acknowledged === 0) return false;
     await this.stop();
     // What is still on its way is stored, and mirrored, before the stream goes.
-    await connection.flush();
-    const { last } = await access.api.stream(names.origin);
+    const last = await this.#lastStored();
     await this.#remember({ first: 1, last });
     await admin.deleteStream(names.origin);
     const reborn = { first: 1, last: messages, messages, rate: null, gaps: [] };
@@ -207,6 +207,7 @@ export class DrivenOrigin {
     const range = { first: Math.max(1, first), last };
     await this.#read(this.#left, range);
     const present = this.#left.held();
+    this.#tellMore(last);
     const made = [...this.#content.runs({ first: 1, last: this.#stored })];
     this.#tellLost(subtract(made, present));
     const end = Math.max(this.#content.last, last);
@@ -218,6 +219,22 @@ export class DrivenOrigin {
       passedOver: subtract(span(1, end), present),
       blocks: this.#left.blocks(),
     };
+  }
+
+  #lastStored(): Promise<number> {
+    const { names, connection, access } = this.#options;
+    return lastStored({
+      ...{ connection, stream: names.origin, subject: this.#filler },
+      ...{ api: access.api, timeoutMs: access.settings.timeoutMs },
+    });
+  }
+
+  /** Whatever is there beyond what was to be published, the mirror is not to blame for. */
+  #tellMore(last: number): void {
+    const { onEvent, now } = this.#options;
+    if (last <= this.#present.last) return;
+    const more = `the origin holds ${this.#present.last + 1} to ${last}, which were not to be made`;
+    onEvent({ kind: 'harness', atMs: now(), reason: `${more}: messages were stored twice` });
   }
 
   /** By sequence; one that was taken out and made anew may be there twice. */

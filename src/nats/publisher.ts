@@ -2,7 +2,8 @@
  * Fills a stream of ours with the messages of a made origin, each at its own sequence: messages are
  * published without waiting and their acknowledgements are counted; gaps are fillers on a subject
  * that no mirror copies, purged once they took their sequences. What was not acknowledged is
- * settled by asking the stream how far it came: one connection is stored in the order it was sent.
+ * settled by asking the stream how far it came with that (stored.ts): one connection is stored in
+ * the order it was sent.
  */
 import { createInbox, headers, type Msg, type MsgHdrs, type NatsConnection } from 'nats';
 import type { OriginContent } from '../origin/content.js';
@@ -33,7 +34,10 @@ export interface PublisherOptions {
   readonly prefix: string;
   readonly filler: string;
   readonly inboxPrefix: string | null;
-  /** The stream's last sequence. Rejects while nobody can tell. */
+  /**
+   * The stream's last sequence, when nothing is on its way any more that was sent before. Rejects
+   * while nobody can tell.
+   */
   readonly lastOf: () => Promise<number>;
   readonly purgeFillers: () => Promise<void>;
   readonly now: () => number;
