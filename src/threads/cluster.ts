@@ -32,8 +32,6 @@ const CALL_DEADLINE_MS = 10_000;
 /** The judge asks for digests of everything a replica holds. */
 const REPORT_DEADLINE_MS = 120_000;
 const CONDUCT_EVERY_MS = 5;
-/** A thread later than this, with no fault to explain it, makes a stall inconclusive. */
-const LATE_MS = 100;
 /** Of a thread that a fault is to drive out of memory, or that one may. */
 const HEAP_MB = 128;
 const HEAP_MAYBE_MB = 512;
@@ -302,10 +300,9 @@ export class ThreadCluster implements RunningCluster {
       this.#onEvent({ kind: 'progress', slot, atMs, last, messages });
     }
     const atMs = monotonicMs();
-    const byMs = report.lateMs;
-    if (byMs > LATE_MS && !isLatenessExplained(replica, atMs, byMs)) {
-      this.#onEvent({ kind: 'late', who: slot, atMs, byMs });
-    }
+    if (isLatenessExplained(replica, atMs, report.lateMs)) return;
+    const byMs = replica.lateness.add(report.lateMs, atMs);
+    if (byMs > 0) this.#onEvent({ kind: 'late', who: slot, atMs, byMs });
   }
 
   #watchExit(replica: ReplicaHandle): void {

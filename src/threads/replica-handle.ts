@@ -2,6 +2,7 @@
 import type { WorkerOptions } from 'node:worker_threads';
 import { memberOf, type Member, type Slot } from '../base/member.js';
 import { ControlledWorker } from './control.js';
+import { Lateness } from './lateness.js';
 import { workerFile } from './mesh.js';
 import type { ReplicaControl } from './protocol.js';
 
@@ -16,6 +17,8 @@ export interface ReplicaHandle {
   slowed: number;
   /** When the last of these was over. */
   thawedMs: number;
+  /** What no fault explains of how late it was. */
+  readonly lateness: Lateness;
   /** The last sequence that it told. */
   last: number;
   /** The fault that ends it or ended it; null: none does. */
@@ -45,6 +48,7 @@ export function startHandle(slot: Slot, options: WorkerOptions): ReplicaHandle {
     frozen: 0,
     slowed: 0,
     thawedMs: Number.NEGATIVE_INFINITY,
+    lateness: new Lateness(),
     last: 0,
     ending: null,
     doom: null,
