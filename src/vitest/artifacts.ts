@@ -30,15 +30,20 @@ declare module 'vitest' {
   }
 }
 
+/** Where a run is kept: what is called otherwise goes elsewhere, and overwrites nothing. */
+export function folderOf(name: string, ...more: readonly (string | number)[]): string {
+  const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['run'];
+  return join(ARTIFACTS_DIR, [...words.slice(0, 12), ...more].join('-'));
+}
+
 /** Writes the events of a run that failed; returns the file. The same run has the same file. */
 export function keepEvents(
   events: readonly ClusterEvent[],
   plan: Pick<Plan, 'name' | 'seed' | 'faults'>,
   driver: string,
 ): string {
-  const words = plan.name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['run'];
-  const name = [...words.slice(0, 12), driver, 'seed', plan.seed].join('-');
-  return writeLines(join(ARTIFACTS_DIR, name), 'events.ndjson', eventLines(events, plan));
+  const dir = folderOf(plan.name, driver, 'seed', plan.seed);
+  return writeLines(dir, 'events.ndjson', eventLines(events, plan));
 }
 
 export function keepCluster(cluster: Cluster): string {

@@ -14,7 +14,7 @@ import type { ScenarioCase } from '../sim/shrink-scenario.js';
 import type { SwarmFocus } from '../sim/swarm-focus.js';
 import { drawSwarm } from '../sim/swarm.js';
 import type { SeedFailure } from '../verdict/sweep.js';
-import { ARTIFACTS_DIR } from './artifacts.js';
+import { folderOf } from './artifacts.js';
 
 export interface Finding {
   readonly lines: readonly string[];
@@ -58,7 +58,9 @@ async function drawnFinding(
   { hasher, shrinkMs }: FindingOptions,
 ): Promise<Finding> {
   const plan = drawSwarm(seed, { beyondQuorum, focus });
-  const request = { dir: ARTIFACTS_DIR, limitMs: shrinkMs ?? 0 };
+  const leaning = focus === undefined ? [] : [focus];
+  const dir = folderOf('drawn', ...leaning, ...(beyondQuorum ? ['beyond-quorum'] : []));
+  const request = { dir, limitMs: shrinkMs ?? 0 };
   const written = await shrinkToFile(plan, hasher, request);
   if (written === null) return { lines: [], paths: [], replay: null };
   const { path, replay } = written;
@@ -75,7 +77,7 @@ async function scenarioFinding(
   const shrink = shrinkMs === null ? null : { limitMs: shrinkMs };
   const written = await writeScenarioReplay({ scenario, conditions }, failure, {
     ...{ hasher, readFile, shrink },
-    dir: ARTIFACTS_DIR,
+    dir: folderOf(scenario.name),
   });
   const { path, eventsPath, command } = written;
   const shrunk = `${shrunkScenarioText(written)}: ${printable(written.failure.text)}`;

@@ -39,7 +39,7 @@ describe('vitest: test.sweep', () => {
     expect(least).toMatchObject({ seed: 1, faults: [{ freeze: 'leader' }] });
     expect(least.origin.synthetic).toMatchObject({ size: 8, rate: 1_000 });
     expect(least.origin.synthetic?.gaps).toBe(undefined);
-    const path = '.lockstep/replay-stalled-1';
+    const path = '.lockstep/a-leader-freezes-and-nothing-may-stand-still/replay-stalled-1';
     expect(lines.slice(-3)).toEqual([
       "LOCKSTEP_SEED=1 LOCKSTEP_ON=sim npx vitest run test/vitest/sweep.test.ts -t '^vitest: " +
         'test\\.sweep a scenario that fails: what, where, the least of it, commands and files$' +
