@@ -19,13 +19,18 @@ export function openIn(dir: string, name: string, mode: 'w' | 'a' = 'w'): number
 
 /**
  * Level by level: Node's own recursive mkdir does not come back from file systems that refuse a
- * directory with ENOENT, as /proc does.
+ * directory with ENOENT, as /proc does. Somebody else may make the same one at this moment: tests
+ * that fail side by side do.
  */
 function makeDirectory(dir: string): void {
   if (existsSync(dir)) return;
   const parent = dirname(dir);
   if (parent !== dir) makeDirectory(parent);
-  mkdirSync(dir);
+  try {
+    mkdirSync(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Writes a file line by line, each with its newline. Errors: as openIn. */
