@@ -3,6 +3,7 @@
  * tells them, so that what is slow by design is not taken for a stall. Upstream: stream.go
  * (sourceHealthCheckInterval, calculateRetryBackoff), raft.go (election time-outs).
  */
+import { isAtLeast } from './version.js';
 
 export interface Budget {
   /** A mirror notices that its consumer is lost within this, least and most. */
@@ -23,8 +24,7 @@ const TODAY: Budget = { ...OLD, lostConsumerMs: [10_000, 20_000] };
 
 /** @param version  `2.15.2` */
 export function budgetOf(version: string): Budget {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major < 2 || (major === 2 && minor < 10) ? OLD : TODAY;
+  return isAtLeast(version, [2, 10]) ? TODAY : OLD;
 }
 
 export function budgetText(version: string): string {

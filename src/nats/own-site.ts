@@ -15,6 +15,7 @@ import { Monitor } from './monitor.js';
 import type { MemberSight } from './observer.js';
 import type { Settings } from './settings.js';
 import type { Site } from './site.js';
+import { isAtLeast, TELLS_MIRRORS } from './version.js';
 
 const ACCOUNT = 'LOCKSTEP';
 const USER = 'lockstep';
@@ -27,7 +28,7 @@ export class OwnSite implements Site {
   readonly originServer: string;
   readonly settings: Settings;
   readonly placing: Site['placing'];
-  readonly tellsOpenings = true;
+  readonly tellsOpenings: boolean;
   readonly remarks: readonly string[];
   readonly #systemSettings: Settings;
   readonly #monitors: ReadonlyMap<string, Monitor>;
@@ -35,7 +36,14 @@ export class OwnSite implements Site {
   private constructor(servers: NatsCluster, replicas: number, password: string) {
     this.servers = servers;
     this.originServer = `n${replicas + 1}`;
-    this.remarks = [`nats-server ${servers.version}: ${budgetText(servers.version)}`];
+    const { version } = servers;
+    this.tellsOpenings = isAtLeast(version, TELLS_MIRRORS);
+    this.remarks = [
+      `nats-server ${version}: ${budgetText(version)}`,
+      ...(this.tellsOpenings
+        ? []
+        : [`nats-server ${version} tells of no opening: none is counted`]),
+    ];
     this.placing = {
       origin: { num_replicas: 1, placement: { tags: ['origin'] } },
       mirror: { num_replicas: replicas, placement: { tags: ['mirror'] } },

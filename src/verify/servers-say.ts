@@ -7,13 +7,12 @@ import { plain } from '../base/plain.js';
 import { nanosecondsOf } from '../nats/api.js';
 import type { Settings } from '../nats/settings.js';
 import { askEveryServer, type ServerAnswer } from '../nats/system-account.js';
+import { isAtLeast, TELLS_MIRRORS } from '../nats/version.js';
 import { counted, grouped, groupedRange, listed } from '../report/text.js';
 import type { Facts } from './sides.js';
 import { objectOf, textOf, type Json, type StreamFacts } from './stream-facts.js';
 
 const ASKED = { accounts: true, streams: true, consumer: true, direct_consumer: true };
-/** Older servers do not tell the consumers of mirrors. */
-const TELLS_MIRRORS = [2, 12] as const;
 const OF_MIRRORS = 'JS_MIRROR_';
 
 /** A server's own copy of a stream. */
@@ -92,11 +91,6 @@ function deliveredTexts(
   const hasLeader = copies.some(({ server }) => leader === null || server === leader);
   if (!tells || !hasLeader) return [];
   return [`${plain(name)} is delivered to no mirror at this moment`];
-}
-
-function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [ofMajor = 0, ofMinor = 0] = version.split('.').map(Number);
-  return ofMajor > major || (ofMajor === major && ofMinor >= minor);
 }
 
 function listOf(value: unknown): readonly Json[] {

@@ -1,8 +1,12 @@
 /** Scenarios without a fault: what is published arrives, gaps are gaps, and all of it is judged. */
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { expectState, onServers, played } from './stage.js';
 
 onServers('without a fault', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
   it('three replicas: a gap in the middle is one in every copy', async () => {
     const origin = { synthetic: { messages: 3_000, gaps: [{ after: 1_000, count: 2_500 }] } };
     const result = await played({ origin });
@@ -20,5 +24,15 @@ onServers('without a fault', () => {
     expect(result.reasons).toEqual([]);
     expectState(result, { first: 1_001, last: 1_201, messages: 201, deleted: 0 }, ['r1']);
     expect(result.summary.elapsedMs).toBeGreaterThan(450);
+  });
+
+  const old = process.env['LOCKSTEP_NATS_SERVER_2_9_10'];
+  it.skipIf(old === undefined)('servers that tell of no opening: none is waited for', async () => {
+    vi.stubEnv('LOCKSTEP_NATS_SERVER', old);
+    const result = await played({ origin: { synthetic: { messages: 200 } } });
+    expect(result.reasons).toEqual([]);
+    expectState(result, { first: 1, last: 201, messages: 201, deleted: 0 });
+    const notes = result.events.flatMap((event) => (event.kind === 'note' ? [event.text] : []));
+    expect(notes).toContain('nats-server 2.9.10 tells of no opening: none is counted');
   });
 });
