@@ -97,7 +97,7 @@ describe('vitest: cores', () => {
     });
     const lines = readFileSync(log, 'utf8').trim().split('\n');
     const begun = lines.filter((line) => line.startsWith('+'));
-    expect(begun.length).toBe(60);
+    expect(begun.length).toBe(240);
     let playing = 0;
     const most = Math.max(...lines.map((line) => (playing += { '+': 1, '-': -1 }[line[0]!] ?? 0)));
     expect(most).toBe(2);
