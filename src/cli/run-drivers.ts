@@ -3,7 +3,7 @@ import { LockstepError, usageError } from '../base/errors.js';
 import { driverOf } from '../kit/drivers.js';
 import { natsDriverOn } from '../nats/driver.js';
 import type { Driver } from '../scenario/driver.js';
-import { parseServerUrl } from '../scenario/connection.js';
+import { parseServerUrl, withLogin, type ConnectionGiven } from '../scenario/connection.js';
 import { connectionOf, type ConnectionFlags } from './connection-flags.js';
 
 export interface DriverFlags extends ConnectionFlags {
@@ -33,14 +33,14 @@ export function driversOf(flags: DriverFlags): Driver[] {
 function theirDriver(flags: DriverFlags): Driver {
   const given = connectionOf(flags, process.env);
   return natsDriverOn({
-    connection: typeof flags.cluster === 'string' ? { ...given, ...served(flags.cluster) } : given,
+    connection: typeof flags.cluster === 'string' ? served(flags.cluster, given) : given,
     allowFaults: flags.allowFaults === true,
     name: flags.clusterName ?? null,
   });
 }
 
-function served(url: string): ReturnType<typeof connectionOf> {
-  const { path, ...connection } = parseServerUrl('--cluster', url);
-  if (path === null) return connection;
+function served(url: string, given: ConnectionGiven): ConnectionGiven {
+  const { path, servers, ...login } = parseServerUrl('--cluster', url);
+  if (path === null) return { ...withLogin(given, login), servers };
   throw usageError('--cluster', `/${path}`, 'left out: a run makes its own streams');
 }

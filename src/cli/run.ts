@@ -5,7 +5,7 @@ import { LockstepError, usageError } from '../base/errors.js';
 import { loadHasher } from '../base/hasher.js';
 import { renderPartings } from '../report/parting.js';
 import { renderRun } from '../report/terminal.js';
-import { overlaid } from '../scenario/connection.js';
+import { holdsSecret, overlaid, withLogin } from '../scenario/connection.js';
 import { faultLine, originCredentials, originLine } from '../scenario/lines.js';
 import { readInput } from '../scenario/input-file.js';
 import { planScenario, scenarioSource, type ScenarioSource } from '../scenario/parse.js';
@@ -183,7 +183,7 @@ function withConnection(plan: Plan, flags: RunFlags): Plan {
   const inUrl = flags.origin === undefined ? {} : originCredentials(flags.origin);
   const { origin } = plan;
   if (origin.kind === 'nats') {
-    const connection = { ...overlaid(origin.connection, given), ...inUrl };
+    const connection = withLogin(overlaid(origin.connection, given), inUrl);
     return { ...plan, origin: { ...origin, connection } };
   }
   if (Object.keys(given).length === 0 || flags.cluster !== undefined) return plan;
@@ -194,6 +194,10 @@ function withConnection(plan: Plan, flags: RunFlags): Plan {
 
 /** What flags say, as fields of a scenario. */
 function fieldsOf(flags: RunFlags): Readonly<Record<string, unknown>> {
+  if (flags.seed !== undefined && holdsSecret(flags.seed)) {
+    const text = "--seed: a number, of a run; a user's seed is --user-seed or NATS_SEED";
+    throw new LockstepError('usage', text);
+  }
   const { origin, replicas, skip, seed, election, timeScale, timeLimit, beyondQuorum } = flags;
   return {
     ...(origin === undefined ? {} : { origin: originLine(origin) }),

@@ -7,7 +7,7 @@ import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import { loadHasher, type Hasher } from '../base/hasher.js';
 import { plain } from '../base/plain.js';
 import { parseCount, parsePositiveDuration, parseSize } from '../base/units.js';
-import { resolveSettings, type Settings } from '../nats/settings.js';
+import { resolveSettings, settingsOfContext, type Settings } from '../nats/settings.js';
 import { formatReplicas } from '../report/replica-formats.js';
 import {
   formatVerify,
@@ -30,6 +30,8 @@ import { addConnectionFlags, connectionOf, type ConnectionFlags } from './connec
 import { VerifyProgressLine } from './verify-progress.js';
 
 interface VerifyFlags extends ConnectionFlags {
+  /** natscli's name of --user-seed, which is free here. */
+  readonly seed?: string;
   readonly origin?: string;
   readonly originContext?: string;
   readonly sysContext?: string;
@@ -74,6 +76,7 @@ export function addVerifyCommand(program: Command): void {
     .addOption(
       new Option('--format <format>', 'of the result').choices([...VERIFY_FORMATS]).default('text'),
     )
+    .addOption(new Option('--seed <location>').hideHelp())
     .option('--strict', 'exit 1 also for differences that are explained')
     .option('--watch <duration>', 'again and again, so long apart')
     .option('--dry-run', 'print what would be asked for')
@@ -282,9 +285,11 @@ function requestOf(stream: string, flags: VerifyFlags): VerifyRequest {
   if (flags.resume !== undefined && depth !== 'full') {
     throw new LockstepError('usage', '--resume: only --depth full can be gone on with');
   }
+  const { userSeed = flags.seed } = flags;
+  const reached = userSeed === undefined ? flags : { ...flags, userSeed };
   return {
     ...{ stream, origin, depth, from, to },
-    settings: resolveSettings(connectionOf(flags, process.env), process.env),
+    settings: resolveSettings(connectionOf(reached, process.env), process.env),
     originSettings: settingsOf(flags.originContext, flags),
     sysSettings: settingsOf(flags.sysContext, flags),
     bytesPerSecond: rate === 0 ? null : rate,
@@ -295,10 +300,8 @@ function requestOf(stream: string, flags: VerifyFlags): VerifyRequest {
 /** The context alone says how: flags and environment are the mirror's. */
 function settingsOf(context: string | undefined, { timeout }: VerifyFlags): Settings | null {
   if (context === undefined) return null;
-  const timeoutMs =
-    timeout === undefined ? {} : { timeoutMs: parsePositiveDuration('--timeout', timeout) };
-  const { XDG_CONFIG_HOME } = process.env;
-  return resolveSettings({ context, ...timeoutMs }, { XDG_CONFIG_HOME });
+  const timeoutMs = timeout === undefined ? undefined : parsePositiveDuration('--timeout', timeout);
+  return settingsOfContext(context, process.env, timeoutMs);
 }
 
 /** A file that is not there yet is one to be written. */

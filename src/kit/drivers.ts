@@ -1,7 +1,7 @@
 /** The drivers that a caller can name. */
 import { usageError } from '../base/errors.js';
 import type { Driver } from '../scenario/driver.js';
-import type { Environment } from '../nats/contexts.js';
+import type { Environment } from '../nats/environment.js';
 import { lacksServer, natsDriver } from '../nats/driver.js';
 import { nearest } from '../scenario/words.js';
 import { simDriver } from '../sim/driver.js';

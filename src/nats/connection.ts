@@ -3,14 +3,15 @@
  * (an origin, a comparison, a driver) comes through here, so that credentials are handled in one
  * place and errors read alike.
  */
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import {
   connect,
   credsAuthenticator,
   ErrorCode,
   jwtAuthenticator,
   nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+  type Authenticator,
   type ConnectionOptions,
   type NatsConnection,
   type TlsOptions,
@@ -18,12 +19,13 @@ import {
 import { LockstepError } from '../base/errors.js';
 import { plain } from '../base/plain.js';
 import { formatDuration } from '../base/units.js';
-import { readInput } from '../scenario/input-file.js';
-import { readText } from '../scenario/source.js';
 import { Dials } from './dials.js';
-import type { Login, Settings } from './settings.js';
+import { contentOf, shownOf, wordOf, type Located } from './located.js';
+import type { Login } from './login.js';
+import type { Settings } from './settings.js';
 
 const RECONNECT_WAIT_MS = 100;
+const JWT = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 
 /**
  * Once it failed, or the connection is closed, no socket of it is open.
@@ -32,6 +34,7 @@ const RECONNECT_WAIT_MS = 100;
 export async function openConnection(settings: Settings): Promise<NatsConnection> {
   const { servers, timeoutMs, inboxPrefix } = settings;
   const tls = tlsOf(settings);
+  const authenticator = authenticatorsOf(settings);
   const dials = new Dials();
   const options: ConnectionOptions = {
     servers: [...servers],
@@ -41,7 +44,7 @@ export async function openConnection(settings: Settings): Promise<NatsConnection
     reconnectDelayHandler: () => RECONNECT_WAIT_MS,
     // A server that is starting may refuse for a moment whom it let in before.
     ignoreAuthErrorAbort: true,
-    ...loginOptions(settings.login),
+    ...(authenticator.length === 0 ? {} : { authenticator }),
     ...(tls === null ? {} : { tls: { ...tls, signal: dials.signal } as TlsOptions }),
     ...(inboxPrefix === null ? {} : { inboxPrefix }),
   };
@@ -57,31 +60,51 @@ export async function openConnection(settings: Settings): Promise<NatsConnection
   }
 }
 
-function loginOptions(login: Login): ConnectionOptions {
+/** What they say is sent together; the server takes what it knows. Errors: usage. */
+function authenticatorsOf({ login, token }: Settings): Authenticator[] {
+  const own = authenticatorOf(login);
+  return [
+    ...(own === null ? [] : [own]),
+    ...(token === null ? [] : [tokenAuthenticator(wordOf(token))]),
+  ];
+}
+
+function authenticatorOf(login: Login): Authenticator | null {
   switch (login.kind) {
     case 'none':
-      return {};
+      return null;
     case 'creds': {
-      const text = contentOf('credentials file', login.path);
+      const text = contentOf(login.at);
       if (!text.includes('BEGIN NATS USER JWT')) {
-        throw new LockstepError('usage', `${login.path}: not a NATS credentials file`);
+        throw new LockstepError('usage', `${shownOf(login.at)}: not a NATS credentials file`);
       }
-      return { authenticator: credsAuthenticator(new TextEncoder().encode(text)) };
+      // The client wants line ends of its own kind, and one behind the last line.
+      return credsAuthenticator(bytesOf(`${text.replaceAll('\r\n', '\n')}\n`));
     }
-    case 'nkey': {
-      const seed = /^\s*(S[A-Z2-7]{57})\s*$/m.exec(contentOf('nkey file', login.path))?.[1];
-      if (seed === undefined) throw new LockstepError('usage', `${login.path}: holds no nkey seed`);
-      return { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) };
+    case 'nkey':
+      return nkeyAuthenticator(bytesOf(seedIn(login.at, 'nkey seed')));
+    case 'password': {
+      const { user, password } = login;
+      return usernamePasswordAuthenticator(user, password === null ? '' : wordOf(password));
     }
-    case 'password':
-      return { user: login.user, pass: login.password.reveal() };
-    case 'token':
-      return { token: login.token.reveal() };
     case 'jwt': {
-      const seed = new TextEncoder().encode(login.seed.reveal());
-      return { authenticator: jwtAuthenticator(login.jwt.reveal(), seed) };
+      const jwt = wordOf(login.jwt).trim();
+      if (!JWT.test(jwt)) throw new LockstepError('usage', `${shownOf(login.jwt)}: holds no JWT`);
+      const seed = login.seed === null ? undefined : bytesOf(seedIn(login.seed, 'seed of a user'));
+      return jwtAuthenticator(jwt, seed);
     }
   }
+}
+
+/** Errors: usage, naming the file or what was given, never its text. */
+function seedIn(located: Located, what: string): string {
+  const seed = /^\s*(S[A-Z2-7]{57})\s*$/m.exec(contentOf(located))?.[1];
+  if (seed !== undefined) return seed;
+  throw new LockstepError('usage', `${shownOf(located)}: holds no ${what}`);
+}
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 function tlsOf(settings: Settings): TlsOptions | null {
@@ -90,27 +113,24 @@ function tlsOf(settings: Settings): TlsOptions | null {
   if (!isWanted && tlsCert === null && tlsCa === null) return null;
   return {
     handshakeFirst: tlsFirst,
-    ...(tlsCert === null ? {} : { cert: contentOf('TLS certificate', tlsCert) }),
-    ...(tlsKey === null ? {} : { key: contentOf('TLS key', tlsKey) }),
-    ...(tlsCa === null ? {} : { ca: contentOf('TLS authority', tlsCa) }),
+    ...(tlsCert === null ? {} : { cert: fileOf('TLS certificate', tlsCert) }),
+    ...(tlsKey === null ? {} : { key: fileOf('TLS key', tlsKey) }),
+    ...(tlsCa === null ? {} : { ca: fileOf('TLS authority', tlsCa) }),
   };
 }
 
-/** Errors: usage, naming the file. */
-function contentOf(what: string, path: string): string {
-  return readText(what, path.startsWith('~/') ? join(homedir(), path.slice(2)) : path, readInput);
+function fileOf(what: string, path: string): string {
+  return contentOf({ kind: 'file', what, path });
 }
 
 /** In our own words where they are known: a client's messages may repeat what it was given. */
 function refusalOf(error: unknown, settings: Settings): string {
-  const { login, timeoutMs } = settings;
+  const { timeoutMs } = settings;
   const { code } = error as { readonly code?: unknown };
   switch (code) {
     case ErrorCode.AuthorizationViolation:
     case ErrorCode.BadAuthentication:
-      return login.kind === 'none'
-        ? 'the server wants credentials: --creds, --nkey, --user and --password, or a context'
-        : `the server refuses these credentials (${LOGINS[login.kind]})`;
+      return refusalOfLogin(settings);
     case ErrorCode.AuthenticationExpired:
     case ErrorCode.AccountExpired:
       return 'the credentials have expired';
@@ -137,6 +157,16 @@ function refusalOf(error: unknown, settings: Settings): string {
   }
 }
 
+function refusalOfLogin({ login, token }: Settings): string {
+  const sent = [
+    ...(login.kind === 'none' ? [] : [LOGINS[login.kind]]),
+    ...(token === null ? [] : ['a token']),
+  ];
+  return sent.length === 0
+    ? 'the server wants credentials: --creds, --nkey, --user and --password, or a context'
+    : `the server refuses these credentials (${sent.join(' and ')})`;
+}
+
 /** A server that wants one goes away after a handshake that succeeds: so it is in TLS 1.3. */
 function hintOf(settings: Settings): string {
   const isBare = tlsOf(settings) !== null && settings.tlsCert === null;
@@ -147,6 +177,5 @@ const LOGINS: Readonly<Record<Exclude<Login['kind'], 'none'>, string>> = {
   creds: 'a credentials file',
   nkey: 'an nkey',
   password: 'a user and a password',
-  token: 'a token',
   jwt: 'a user JWT',
 };

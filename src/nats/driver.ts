@@ -5,7 +5,7 @@ import type { Driver } from '../scenario/driver.js';
 import { refuseLive } from '../scenario/origins.js';
 import type { Plan } from '../scenario/types.js';
 import { cannotOnServers, unseenOnServers } from './cannot.js';
-import type { Environment } from './contexts.js';
+import type { Environment } from './environment.js';
 import { DrivenCluster } from './driven-cluster.js';
 import { OwnSite } from './own-site.js';
 import { findServer } from './server.js';

@@ -141,7 +141,11 @@ function configOf(tag: 'origin' | 'mirror', password: string): string {
 function settingsOf(servers: readonly string[], user: string, password: string): Settings {
   return {
     servers,
-    login: { kind: 'password', user, password: new Secret(password) },
+    login: {
+      ...{ kind: 'password', user },
+      password: { kind: 'text', what: 'password', text: new Secret(password) },
+    },
+    token: null,
     ...{ tlsCert: null, tlsKey: null, tlsCa: null, tlsFirst: false },
     ...{ apiPrefix: '$JS.API', inboxPrefix: null, timeoutMs: TIMEOUT_MS },
   };

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { LockstepError } from '../base/errors.js';
 import { plain } from '../base/plain.js';
-import type { Environment } from './contexts.js';
+import type { Environment } from './environment.js';
 import { OwnedProcess } from './owned-process.js';
 import { includeLine, ourLines, refusalIn, type Membership, type Ports } from './server-config.js';
 import { keepFolder, makeFolder } from './server-folder.js';

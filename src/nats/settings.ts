@@ -1,28 +1,21 @@
 /**
  * What is given, the environment and a context -> what to connect with. The first of these that
- * has something to say wins, for each setting alone; credentials are one setting. A context that is
+ * has something to say wins, for each setting alone (of credentials: login.ts). A context that is
  * only selected stands back when a server is named: its credentials are for its own servers.
  */
 import { LockstepError } from '../base/errors.js';
-import { Secret } from '../base/secret.js';
 import { parsePositiveDuration } from '../base/units.js';
-import { loginOf, parseServerUrl, type ConnectionGiven } from '../scenario/connection.js';
+import { parseServerUrl, type ConnectionGiven } from '../scenario/connection.js';
 import { subjectsOf, type SubjectsGiven } from '../scenario/subjects.js';
-import { readContext, selectedContext, type Environment, type NatsContext } from './contexts.js';
+import { readContext, selectedContext, type NatsContext } from './contexts.js';
+import { variable, type Environment } from './environment.js';
+import { pathOf } from './located.js';
+import { resolveLogin, type Who } from './login.js';
 
-/** How a client proves who it is. Paths are those of files. */
-export type Login =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'creds'; readonly path: string }
-  | { readonly kind: 'nkey'; readonly path: string }
-  | { readonly kind: 'password'; readonly user: string; readonly password: Secret }
-  | { readonly kind: 'token'; readonly token: Secret }
-  | { readonly kind: 'jwt'; readonly jwt: Secret; readonly seed: Secret };
-
-export interface Settings {
+export interface Settings extends Who {
   /** Without credentials, at least one. */
   readonly servers: readonly string[];
-  readonly login: Login;
+  /** Paths of files. */
   readonly tlsCert: string | null;
   readonly tlsKey: string | null;
   readonly tlsCa: string | null;
@@ -41,36 +34,57 @@ const GIVEN = {
   jsApiPrefix: 'JetStream API prefix',
   inboxPrefix: 'inbox prefix',
 };
-const NONE: Login = { kind: 'none' };
+const TLS = {
+  tlsCert: { name: 'NATS_CERT', field: 'cert', what: 'TLS certificate' },
+  tlsKey: { name: 'NATS_KEY', field: 'key', what: 'TLS key' },
+  tlsCa: { name: 'NATS_CA', field: 'ca', what: 'TLS authority' },
+} as const;
+/** What asks for no proxy, as in natscli. */
+export const NO_PROXY = ['none', 'NONE', '-'];
+export const PROXY_REFUSED =
+  'lockstep connects without a proxy: forward a port of the server, or leave it out with none';
 
-/** Errors: usage, naming the flag, the variable or the context. */
-export function resolveSettings(given: ConnectionGiven, env: Environment): Settings {
+/**
+ * Errors: usage, naming the flag, the variable or the context.
+ *
+ * @param variables  where env://NAME and $NAME are looked up; `env` has natscli's own settings
+ */
+export function resolveSettings(
+  given: ConnectionGiven,
+  env: Environment,
+  variables: Environment = env,
+): Settings {
   const url = variable(env, 'NATS_URL');
   const environment: ConnectionGiven = url === undefined ? {} : parseServerUrl('NATS_URL', url);
   const named = given.servers?.length ? given.servers : (environment.servers ?? []);
   const context = contextFor(given, env, named.length > 0);
+  refuseProxy(given, env, context);
   const contextUrl = context?.text('url');
   const fromContext: ConnectionGiven =
     contextUrl === undefined ? {} : parseServerUrl(`context ${context!.name}: url`, contextUrl);
   const subjects = subjectsOf(given, GIVEN);
   const ofContext = context === null ? {} : subjectsOfContext(context);
   const servers = named.length > 0 ? named : (fromContext.servers ?? []);
-  const logins = [
-    loginGiven(given),
-    loginGiven(fromEnvironment(env)),
+  const who = resolveLogin({
+    ...{ given, env, context, variables },
     // Credentials in a url are for the servers of that url.
-    given.servers?.length ? NONE : loginGiven(environment),
-    context === null ? NONE : loginOfContext(context),
-    named.length > 0 ? NONE : loginGiven(fromContext),
-  ];
+    envUrl: given.servers?.length ? {} : environment,
+    contextUrl: named.length > 0 ? {} : fromContext,
+  });
   return {
+    ...who,
     servers: servers.length > 0 ? servers : [SERVER_DEFAULT],
-    login: logins.find(({ kind }) => kind !== 'none') ?? NONE,
-    ...tlsOf(given, env, context),
+    ...tlsOf(given, env, context, variables),
     apiPrefix: apiPrefixOf(subjects, ofContext),
     inboxPrefix: subjects.inboxPrefix ?? ofContext.inboxPrefix ?? null,
     timeoutMs: given.timeoutMs ?? timeoutOf(env),
   };
+}
+
+/** Of a context alone: flags and environment are for something else. Errors: usage. */
+export function settingsOfContext(context: string, env: Environment, timeoutMs?: number): Settings {
+  const given = timeoutMs === undefined ? { context } : { context, timeoutMs };
+  return resolveSettings(given, { XDG_CONFIG_HOME: env['XDG_CONFIG_HOME'] }, env);
 }
 
 function contextFor(
@@ -86,52 +100,36 @@ function contextFor(
   return selected === null ? null : readContext(selected, env);
 }
 
-function fromEnvironment(env: Environment): ConnectionGiven {
-  const creds = variable(env, 'NATS_CREDS');
-  const nkey = variable(env, 'NATS_NKEY');
-  const user = variable(env, 'NATS_USER');
-  return {
-    ...(creds === undefined ? {} : { creds }),
-    ...(nkey === undefined ? {} : { nkey }),
-    ...(user === undefined ? {} : loginOf(user, variable(env, 'NATS_PASSWORD'))),
-  };
-}
-
-/** Files go before words, as in natscli. */
-function loginGiven(given: ConnectionGiven): Login {
-  const { creds, nkey, user, password, token } = given;
-  if (creds !== undefined) return { kind: 'creds', path: creds };
-  if (nkey !== undefined) return { kind: 'nkey', path: nkey };
-  if (user !== undefined && password !== undefined) return { kind: 'password', user, password };
-  return token === undefined ? NONE : { kind: 'token', token };
-}
-
-function loginOfContext(context: NatsContext): Login {
-  const creds = context.text('creds');
-  const nkey = context.text('nkey');
-  const user = context.text('user');
-  const token = context.text('token');
-  const login = loginGiven({
-    ...(creds === undefined ? {} : { creds }),
-    ...(nkey === undefined ? {} : { nkey }),
-    ...(token === undefined ? {} : { token: new Secret(token) }),
-    ...(user === undefined ? {} : loginOf(user, context.text('password'))),
-  });
-  const jwt = context.text('user_jwt');
-  const seed = context.text('user_seed');
-  if (login.kind !== 'none' || jwt === undefined || seed === undefined) return login;
-  return { kind: 'jwt', jwt: new Secret(jwt), seed: new Secret(seed) };
+/** Connecting past it would reach another server, or none. */
+function refuseProxy(given: ConnectionGiven, env: Environment, context: NatsContext | null): void {
+  if (given.noProxy === true) return;
+  const proxy = variable(env, 'NATS_SOCKS_PROXY');
+  if (proxy !== undefined && NO_PROXY.includes(proxy)) return;
+  if (proxy !== undefined) throw new LockstepError('usage', `NATS_SOCKS_PROXY: ${PROXY_REFUSED}`);
+  if (context?.text('socks_proxy') === undefined) return;
+  throw new LockstepError('usage', `context ${context.name}: socks_proxy: ${PROXY_REFUSED}`);
 }
 
 function tlsOf(
   given: ConnectionGiven,
   env: Environment,
   context: NatsContext | null,
+  variables: Environment,
 ): Pick<Settings, 'tlsCert' | 'tlsKey' | 'tlsCa' | 'tlsFirst'> {
+  const file = (flag: 'tlsCert' | 'tlsKey' | 'tlsCa'): string | null => {
+    const { name, field, what } = TLS[flag];
+    const own = given[flag];
+    if (own !== undefined) return pathOf({ what, text: own }, variables);
+    const ofEnv = variable(env, name);
+    if (ofEnv !== undefined) return pathOf({ what: name, text: ofEnv }, variables);
+    const text = context?.text(field);
+    if (text === undefined) return null;
+    return pathOf({ what: `context ${context!.name}: ${field}`, text }, variables);
+  };
   const tls = {
-    tlsCert: given.tlsCert ?? variable(env, 'NATS_CERT') ?? context?.text('cert') ?? null,
-    tlsKey: given.tlsKey ?? variable(env, 'NATS_KEY') ?? context?.text('key') ?? null,
-    tlsCa: given.tlsCa ?? variable(env, 'NATS_CA') ?? context?.text('ca') ?? null,
+    tlsCert: file('tlsCert'),
+    tlsKey: file('tlsKey'),
+    tlsCa: file('tlsCa'),
     tlsFirst: given.tlsFirst ?? context?.tlsFirst ?? false,
   };
   if ((tls.tlsCert === null) === (tls.tlsKey === null)) return tls;
@@ -168,10 +166,4 @@ function apiPrefixOf({ jsDomain, jsApiPrefix }: SubjectsGiven, context: Subjects
 function timeoutOf(env: Environment): number {
   const text = variable(env, 'NATS_TIMEOUT');
   return text === undefined ? TIMEOUT_DEFAULT_MS : parsePositiveDuration('NATS_TIMEOUT', text);
-}
-
-/** Empty is not set. */
-function variable(env: Environment, name: string): string | undefined {
-  const value = env[name];
-  return value === '' ? undefined : value;
 }

@@ -14,9 +14,12 @@ export interface ConnectionGiven {
   readonly context?: string;
   /** The selected context is left alone. */
   readonly noContext?: boolean;
-  /** Paths of a credentials file and of a file with an nkey seed. */
-  readonly creds?: string;
-  readonly nkey?: string;
+  /** A credentials file, and a file with an nkey seed. */
+  readonly creds?: Credential;
+  readonly nkey?: Credential;
+  /** A user's JWT and its seed; without the seed, a bearer's. */
+  readonly jwt?: Credential;
+  readonly seed?: Credential;
   readonly user?: string;
   readonly password?: Secret;
   readonly token?: Secret;
@@ -29,17 +32,25 @@ export interface ConnectionGiven {
   readonly jsDomain?: string;
   readonly jsApiPrefix?: string;
   readonly inboxPrefix?: string;
+  /** A context's proxy is left alone. */
+  readonly noProxy?: boolean;
   /** Of one request to the server, and of connecting. */
   readonly timeoutMs?: number;
 }
 
+/** Where a credential is, as it was written (src/nats/located.ts); Secret: it may be one itself. */
+export type Credential = string | Secret;
+
 export type Credentials = Pick<ConnectionGiven, 'user' | 'password' | 'token'>;
 
+const HIDEABLE = ['creds', 'nkey', 'jwt', 'seed', 'password', 'token'] as const;
+
 /** Secrets as plain text, for the one crossing into the thread that connects. */
-export interface RevealedSecrets {
-  readonly password?: string;
-  readonly token?: string;
-}
+export type RevealedSecrets = Readonly<Partial<Record<(typeof HIDEABLE)[number], string>>>;
+
+/** A part of a JWT, of a seed or of a file with either, or text in base64. */
+const SECRET =
+  /^[Dd][Aa][Tt][Aa]:|eyJ[\w-]{8}|(?<![A-Za-z\d])S[AOU][A-Z2-7]{20}|^[A-Z2-7]{40,}$|-----BEGIN/;
 
 const SCHEMES = ['nats', 'tls'];
 const PORT_DEFAULT = '4222';
@@ -88,22 +99,42 @@ export function loginOf(user: string, password: string | undefined): Credentials
   return { user, password: new Secret(password) };
 }
 
-/** What a plan's connection hides, as plain text; it goes to one place and is never stored. */
-export function revealed({ password, token }: ConnectionGiven): RevealedSecrets {
+/** Whether text of a user may be a credential itself, not only say where one is. */
+export function holdsSecret(text: string): boolean {
+  return SECRET.test(text);
+}
+
+export function credentialGiven(text: string): Credential {
+  return holdsSecret(text) ? new Secret(text) : text;
+}
+
+/** A login of a url, where nothing else that was given says who connects. */
+export function withLogin(
+  given: ConnectionGiven,
+  { user, password, token }: Credentials,
+): ConnectionGiven {
+  const { creds, nkey, jwt } = given;
+  if ((creds ?? nkey ?? jwt) !== undefined) return given;
   return {
-    ...(password === undefined ? {} : { password: password.reveal() }),
-    ...(token === undefined ? {} : { token: token.reveal() }),
+    ...given,
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
+    ...(token === undefined ? {} : { token }),
   };
+}
+
+/** What a plan's connection hides, as plain text; it goes to one place and is never stored. */
+export function revealed(given: ConnectionGiven): RevealedSecrets {
+  const hidden = HIDEABLE.map((field) => [field, given[field]] as const);
+  return Object.fromEntries(
+    hidden.flatMap(([field, value]) => (value instanceof Secret ? [[field, value.reveal()]] : [])),
+  );
 }
 
 /** A connection that lost its secrets on the way into a thread, whole again. */
 export function withSecrets(given: ConnectionGiven, secrets: RevealedSecrets): ConnectionGiven {
-  const { password: _password, token: _token, ...rest } = given;
-  return {
-    ...rest,
-    ...(secrets.password === undefined ? {} : { password: new Secret(secrets.password) }),
-    ...(secrets.token === undefined ? {} : { token: new Secret(secrets.token) }),
-  };
+  const hidden = Object.entries(secrets).map(([field, text]) => [field, new Secret(text)] as const);
+  return { ...given, ...Object.fromEntries(hidden) };
 }
 
 /** What flags give over what a scenario gives. Errors: usage, when both name a server. */

@@ -8,7 +8,13 @@ import {
   parseRate,
   parseSize,
 } from '../base/units.js';
-import { parseServerUrl, type ConnectionGiven } from './connection.js';
+import {
+  credentialGiven,
+  parseServerUrl,
+  withLogin,
+  type ConnectionGiven,
+  type Credentials,
+} from './connection.js';
 import { rebuildOrigin } from './rebuild.js';
 import type { Scenario } from './schema.js';
 import { readText, type ReadFile } from './source.js';
@@ -54,24 +60,31 @@ export function planOrigin(where: string, origin: Raw, readFile: ReadFile): Orig
 }
 
 function planLive(where: string, raw: NonNullable<Raw['nats']>): LiveOriginPlan {
-  const { url, stream, timeout, ...rest } = raw;
+  const { url, stream, timeout, creds, nkey, ...rest } = raw;
   if (!isStreamName(stream)) throw refusal(`${where}.stream`, stream, 'the name of a stream');
-  const connection: ConnectionGiven = {
+  const given: ConnectionGiven = {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...(creds === undefined ? {} : { creds: credentialGiven(creds) }),
+    ...(nkey === undefined ? {} : { nkey: credentialGiven(nkey) }),
     ...subjectsOf(rest, {
       jsDomain: `${where}.jsDomain`,
       jsApiPrefix: `${where}.jsApiPrefix`,
       inboxPrefix: `${where}.inboxPrefix`,
     }),
-    ...(url === undefined ? {} : serversOf(`${where}.url`, url)),
     ...(timeout === undefined
       ? {}
       : { timeoutMs: parsePositiveDuration(`${where}.timeout`, timeout) }),
   };
+  if (url === undefined) return { kind: 'nats', stream, connection: given, rate: null };
+  const { servers, ...login } = serversOf(`${where}.url`, url);
+  const connection = { ...withLogin(given, login), servers };
   return { kind: 'nats', stream, connection, rate: null };
 }
 
-function serversOf(where: string, url: string): ConnectionGiven {
+function serversOf(
+  where: string,
+  url: string,
+): Credentials & Required<Pick<ConnectionGiven, 'servers'>> {
   const { path, ...connection } = parseServerUrl(where, url);
   if (path !== null) throw refusal(where, `/${path}`, 'left out here: the stream has its own key');
   return connection;

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ConnectionFlags } from '../../src/cli/connection-flags.js';
+import { replayCommand } from '../../src/cli/replay-command.js';
 import { planOf, type RunFlags } from '../../src/cli/run.js';
+import { revealed, type ConnectionGiven } from '../../src/scenario/connection.js';
+import type { LiveOriginPlan } from '../../src/scenario/types.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'lockstep-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -160,5 +163,69 @@ describe('flags: words of subjects', () => {
     expect(planOf(undefined, flags({ origin: 'nats:///S', ...given })).origin).toMatchObject({
       connection: { jsApiPrefix: '$JS.a@hub.API', inboxPrefix: '_me.ann' },
     });
+  });
+});
+
+describe('flags: credentials', () => {
+  const SEED = `SU${'A'.repeat(56)}`;
+  const INLINE = 'data:;base64,b2YtdGhpcyB0ZXN0';
+  const JWT = 'eyJ0eXAiOiJKV1QifQ.eyJuYW1lIjoieCJ9.c2lnbmVk';
+  const connection = (given: Partial<RunFlags>): ConnectionGiven => {
+    const { origin } = planOf(undefined, flags({ origin: 'nats:///S', ...given }));
+    return (origin as LiveOriginPlan).connection;
+  };
+
+  it('where they are is shown, what they are is not', () => {
+    const where = { creds: 'env://C', nkey: '/n', jwt: 'file://j', userSeed: 'a.seed' };
+    expect(connection(where)).toEqual({
+      ...{ creds: 'env://C', nkey: '/n', jwt: 'file://j', seed: 'a.seed' },
+    });
+    expect(replayCommand(undefined, flags({ ...where, domain: 'hub' }), 1)).toBe(
+      'lockstep run --creds env://C --nkey /n --jwt file://j --user-seed a.seed ' +
+        '--js-domain hub --seed 1',
+    );
+    const secret = { creds: INLINE, nkey: SEED, jwt: JWT, userSeed: SEED, token: 'of-token' };
+    const given = connection(secret);
+    expect(revealed(given)).toEqual({
+      ...{ creds: INLINE, nkey: SEED, jwt: JWT, seed: SEED, token: 'of-token' },
+    });
+    expect(JSON.stringify(given)).not.toMatch(/b2Yt|SUAA|eyJ|of-token/);
+    expect(replayCommand(undefined, flags(secret), 1)).toBe('lockstep run --seed 1');
+  });
+
+  it('a login of a url: beside a user, not beside a key', () => {
+    const url = 'nats://u:p@h';
+    expect(connection({ server: url }).user).toBe('u');
+    expect(connection({ server: url, user: 'v', password: 'w' }).user).toBe('v');
+    expect(connection({ server: url, creds: '/c' })).toEqual({
+      ...{ creds: '/c', servers: ['nats://h:4222'] },
+    });
+    expect(connection({ origin: `${url}/S`, nkey: '/n' })).toEqual({
+      ...{ nkey: '/n', servers: ['nats://h:4222'] },
+    });
+  });
+
+  it('a user without a password is a token, before --token', () => {
+    expect(revealed(connection({ user: 'u', token: 't' }))).toEqual({ token: 'u' });
+    const both = { user: 'u', password: 'p', token: 't' };
+    expect(revealed(connection(both))).toEqual({ password: 'p', token: 't' });
+  });
+
+  it("natscli's other names", () => {
+    const { tlsFirst, jsDomain, noProxy } = connection({
+      ...{ tlsFirst: true, domain: 'hub', socksProxy: 'none' },
+    });
+    expect({ tlsFirst, jsDomain, noProxy }).toEqual({
+      ...{ tlsFirst: true, jsDomain: 'hub', noProxy: true },
+    });
+  });
+
+  it.each<[Partial<RunFlags>, string]>([
+    [{ seed: SEED }, "--seed: a number, of a run; a user's seed is --user-seed or NATS_SEED"],
+    [{ socksProxy: 'socks5://u:of-proxy@h' }, '--socks-proxy: lockstep connects without a proxy'],
+  ])('refused, and not repeated', (given, message) => {
+    const text = refusal({ origin: 'nats:///S', ...given });
+    expect(text).toContain(message);
+    expect(text).not.toMatch(/SUAA|of-proxy/);
   });
 });

@@ -4,8 +4,14 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/secret.js';
-import { resolveSettings, type Login } from '../../src/nats/settings.js';
-import { parseServerUrl, revealed, type ConnectionGiven } from '../../src/scenario/connection.js';
+import type { Located } from '../../src/nats/located.js';
+import { resolveSettings, settingsOfContext } from '../../src/nats/settings.js';
+import {
+  parseServerUrl,
+  revealed,
+  withSecrets,
+  type ConnectionGiven,
+} from '../../src/scenario/connection.js';
 
 const home = mkdtempSync(join(tmpdir(), 'lockstep-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -28,21 +34,32 @@ context('split', { jetstream_api_prefix: 'a..b' });
 context('wild', { inbox_prefix: 'a.>' });
 context('broken', 'password: of-broken');
 context('proxied', { url: 'nats://p', socks_proxy: 'socks5://x' });
+context('old-nsc', { url: '', nsc: 'nsc://Operator/Account/User' });
+context('store', { url: 'nats://p', windows_cert_store: 'user', windows_cert_match: 'x' });
+context('number', { url: 'nats://p', user: 'ann', password: 1 });
+context('truth', { url: 'nats://p', tls_first: 'of-prod' });
+context('list', []);
 writeFileSync(join(home, 'nats', 'context.txt'), 'prod\n');
 
-/** Secrets as text, to compare. */
-function shown(login: Login): unknown {
-  return Object.fromEntries(
-    Object.entries(login).map(([key, value]: [string, unknown]) => [
-      key,
-      value instanceof Secret ? value.reveal() : value,
-    ]),
-  );
+/** What is taken from where, to compare: `file /s.creds`, `of-prod`. */
+function shown(located: unknown): unknown {
+  if (typeof located !== 'object' || located === null) return located;
+  const { kind, ...rest } = located as Located;
+  if ('path' in rest) return `${kind} ${rest.path}`;
+  return rest.text.reveal();
+}
+
+function told({ login, token, ...rest }: ReturnType<typeof resolveSettings>): unknown {
+  const { kind, ...fields } = login;
+  const words = Object.entries(fields).map(([key, value]: [string, unknown]) => [
+    key,
+    shown(value),
+  ]);
+  return { ...rest, login: { kind, ...Object.fromEntries(words) }, token: shown(token) };
 }
 
 function settings(given: ConnectionGiven, env: Record<string, string> = NONE): unknown {
-  const { login, ...rest } = resolveSettings(given, env);
-  return { ...rest, login: shown(login) };
+  return told(resolveSettings(given, env));
 }
 
 function refused(given: ConnectionGiven, env: Record<string, string> = NONE): string {
@@ -54,8 +71,13 @@ function refused(given: ConnectionGiven, env: Record<string, string> = NONE): st
   return 'nothing';
 }
 
+function who(given: ConnectionGiven, env: Record<string, string> = NONE): unknown {
+  const { login, token } = settings(given, env) as Record<string, object | null>;
+  return { ...login, token };
+}
+
 const DEFAULTS = {
-  ...{ servers: ['nats://127.0.0.1:4222'], login: { kind: 'none' } },
+  ...{ servers: ['nats://127.0.0.1:4222'], login: { kind: 'none' }, token: null },
   ...{ tlsCert: null, tlsKey: null, tlsCa: null, tlsFirst: false },
   ...{ apiPrefix: '$JS.API', inboxPrefix: null, timeoutMs: 5_000 },
 };
@@ -85,12 +107,21 @@ describe('settings: what is given, the environment, a context', () => {
 
   it('every field of a context', () => {
     const expected = {
-      ...{ servers: ['tls://stage:4443'], login: { kind: 'creds', path: '/s.creds' } },
+      ...{ servers: ['tls://stage:4443'], login: { kind: 'creds', at: 'file /s.creds' } },
       ...{ tlsCert: '/c', tlsKey: '/k', tlsCa: '/a', tlsFirst: true },
       ...{ apiPrefix: '$JS.hub.API', inboxPrefix: '_me', timeoutMs: 5_000 },
+      token: null,
     };
     expect(settings({ context: 'stage' }, HOME)).toEqual(expected);
     expect(settings({}, { ...HOME, NATS_CONTEXT: 'stage' })).toEqual(expected);
+  });
+
+  it('a proxy that is asked to be left out', () => {
+    const proxied = { ...DEFAULTS, servers: ['nats://p:4222'] };
+    expect(settings({ context: 'proxied', noProxy: true }, HOME)).toEqual(proxied);
+    expect(settings({ context: 'proxied' }, { ...HOME, NATS_SOCKS_PROXY: 'none' })).toEqual(
+      proxied,
+    );
   });
 
   it('every variable, and flags over them', () => {
@@ -100,28 +131,78 @@ describe('settings: what is given, the environment, a context', () => {
     };
     const expected = {
       ...{ ...DEFAULTS, servers: ['nats://a:4222', 'nats://b:5'], timeoutMs: 2_000 },
-      ...{ tlsCert: '/c', tlsKey: '/k', tlsCa: '/a', login: { kind: 'creds', path: '/e.creds' } },
+      ...{
+        tlsCert: '/c',
+        tlsKey: '/k',
+        tlsCa: '/a',
+        login: { kind: 'creds', at: 'file /e.creds' },
+      },
     };
     expect(settings({}, env)).toEqual(expected);
     const given = { nkey: '/n', timeoutMs: 9, tlsCa: '/other', jsApiPrefix: 'JS.acc.API.' };
     expect(settings(given, env)).toEqual({
-      ...{ ...expected, login: { kind: 'nkey', path: '/n' }, timeoutMs: 9, tlsCa: '/other' },
+      ...{ ...expected, login: { kind: 'nkey', at: 'file /n' }, timeoutMs: 9, tlsCa: '/other' },
       apiPrefix: 'JS.acc.API',
     });
   });
 
   it('users, passwords and tokens', () => {
     const url = { ...NONE, NATS_URL: 'nats://u:p%40@a' };
-    const login = (env: Record<string, string>): unknown => shown(resolveSettings({}, env).login);
-    expect(login(url)).toEqual({ kind: 'password', user: 'u', password: 'p@' });
-    expect(login({ ...NONE, NATS_URL: 'nats://tok@a' })).toEqual({ kind: 'token', token: 'tok' });
-    expect(login({ ...NONE, NATS_USER: 'tok' })).toEqual({ kind: 'token', token: 'tok' });
-    expect(login({ ...url, NATS_USER: 'v', NATS_PASSWORD: 'w' })).toEqual({
-      ...{ kind: 'password', user: 'v', password: 'w' },
+    expect(who({}, url)).toEqual({ kind: 'password', user: 'u', password: 'p@', token: null });
+    expect(who({}, { ...NONE, NATS_URL: 'nats://tok@a' })).toEqual({ kind: 'none', token: 'tok' });
+    expect(who({}, { ...NONE, NATS_USER: 'tok' })).toEqual({ kind: 'none', token: 'tok' });
+    expect(who({}, { ...NONE, NATS_TOKEN: 'tok' })).toEqual({ kind: 'none', token: 'tok' });
+    // As natscli has it: the user that is a token goes before the token.
+    expect(who({}, { ...NONE, NATS_TOKEN: 't', NATS_USER: 'u' })).toEqual({
+      ...{ kind: 'none', token: 'u' },
     });
-    // Those of a url are for its own servers.
-    const given = { servers: ['nats://other:1'] };
-    expect(shown(resolveSettings(given, url).login)).toEqual({ kind: 'none' });
+    const env = { ...url, NATS_USER: 'v', NATS_PASSWORD: 'w' };
+    expect(who({}, env)).toEqual({ kind: 'password', user: 'v', password: 'w', token: null });
+    // Those of a url are for its own servers, and its password is for its own user.
+    expect(who({ servers: ['nats://other:1'] }, url)).toEqual({ kind: 'none', token: null });
+    expect(who({}, { ...url, NATS_PASSWORD: 'w' })).toMatchObject({ password: 'p@' });
+  });
+
+  it('one source: a user before creds, an nkey and a JWT', () => {
+    const key = { NATS_NKEY: '/n', NATS_JWT: '/j', NATS_SEED: '/s' };
+    const env = { ...NONE, ...key, NATS_CREDS: '/c', NATS_USER: 'u', NATS_PASSWORD: 'p' };
+    expect(who({}, env)).toMatchObject({ kind: 'password' });
+    expect(who({}, { ...env, NATS_USER: '' })).toMatchObject({ kind: 'creds' });
+    expect(who({}, { ...NONE, ...key })).toMatchObject({ kind: 'nkey' });
+    expect(who({}, { ...NONE, NATS_JWT: '/j', NATS_SEED: '/s' })).toEqual({
+      ...{ kind: 'jwt', jwt: 'file /j', seed: 'file /s', token: null },
+    });
+    expect(who({}, { ...NONE, NATS_JWT: '/j' })).toMatchObject({ kind: 'jwt', seed: null });
+  });
+
+  it('the nearest source that says who; passwords, seeds and tokens field by field', () => {
+    const prod = { ...HOME, NATS_CONTEXT: 'prod' };
+    expect(who({ creds: '/g' }, { ...NONE, NATS_USER: 'u', NATS_PASSWORD: 'p' })).toEqual({
+      ...{ kind: 'creds', at: 'file /g', token: null },
+    });
+    expect(who({}, { ...prod, NATS_CREDS: '/e' })).toMatchObject({ kind: 'creds' });
+    expect(who({}, { ...prod, NATS_PASSWORD: 'other' })).toMatchObject({
+      ...{ user: 'ann', password: 'other' },
+    });
+    expect(who({ password: new Secret('given') }, { ...prod, NATS_PASSWORD: 'x' })).toMatchObject({
+      ...{ user: 'ann', password: 'given' },
+    });
+    expect(who({ seed: '/g' }, { ...NONE, NATS_JWT: '/j', NATS_SEED: '/s' })).toMatchObject({
+      ...{ jwt: 'file /j', seed: 'file /g' },
+    });
+    const token = { ...prod, NATS_TOKEN: 'beside' };
+    expect(who({}, token)).toMatchObject({ user: 'ann', token: 'beside' });
+    expect(who({ token: new Secret('given') }, token)).toMatchObject({ token: 'given' });
+  });
+
+  it('a context alone: without flags and environment, but with its variables', () => {
+    context('by-name', { url: 'nats://h', user: 'ann', password: 'env://NATS_PASSWORD' });
+    const env = { ...HOME, NATS_URL: 'nats://x', NATS_CREDS: '/x', NATS_PASSWORD: 'of-ann' };
+    expect(told(settingsOfContext('by-name', env, 9))).toEqual({
+      ...{ ...DEFAULTS, servers: ['nats://h:4222'], timeoutMs: 9 },
+      login: { kind: 'password', user: 'ann', password: 'of-ann' },
+    });
+    rmSync(join(home, 'nats', 'context', 'by-name.json'));
   });
 
   it.each<[string, ConnectionGiven, Record<string, string>, string]>([
@@ -129,12 +210,26 @@ describe('settings: what is given, the environment, a context', () => {
       'a slip',
       { context: 'prdo' },
       HOME,
-      'context prdo not found; known: broken, lines, prod, proxied, split, stage, wild',
+      'context prdo not found; known: broken, lines, list, number, old-nsc, prod, proxied, split, ' +
+        'stage, store, truth, wild',
     ],
     ['a path', { context: '../context/prod' }, HOME, 'context ../context/prod not found; known:'],
     ['none at all', { context: 'x' }, NONE, 'context x not found; there are none'],
     ['no JSON', { context: 'broken' }, HOME, 'is not a context of natscli'],
-    ['a proxy', { context: 'proxied' }, HOME, 'socks_proxy is not supported'],
+    ['a proxy', { context: 'proxied' }, HOME, 'context proxied: socks_proxy: lockstep connects'],
+    [
+      'a proxy by the environment',
+      {},
+      { ...NONE, NATS_SOCKS_PROXY: 'socks5://of-url@h' },
+      'NATS_SOCKS_PROXY: lockstep connects without a proxy',
+    ],
+    ['nsc, as it was written once', { context: 'old-nsc' }, HOME, 'old-nsc: nsc: lockstep does'],
+    ['a store', { context: 'store' }, HOME, 'context store: windows_cert_store: lockstep reads no'],
+    ['a number', { context: 'number' }, HOME, 'context number: password is not text'],
+    ['no truth', { context: 'truth' }, HOME, 'context truth: tls_first is not true or false'],
+    ['a list', { context: 'list' }, HOME, 'is not a context of natscli'],
+    ['no user', { password: new Secret('of-prod') }, NONE, '--password: given without --user'],
+    ['no JWT', { seed: '/s' }, NONE, '--user-seed: given without --jwt'],
     ['a key alone', { tlsKey: '/k' }, NONE, 'TLS: a certificate is missing'],
     ['domain and prefix', { jsDomain: 'a', jsApiPrefix: 'b' }, NONE, 'give one of them'],
     ['a domain', { context: 'lines' }, HOME, 'context lines: jetstream_domain: "a b" is not one'],
@@ -190,5 +285,10 @@ describe('secrets: shown as nothing', () => {
     expect(text.join(' ')).not.toMatch(/of-/);
     expect(JSON.stringify(structuredClone(connection))).not.toMatch(/of-/);
     expect(revealed(connection)).toEqual({ password: 'of-user', token: 'of-tok' });
+    const keys = { creds: new Secret('of-c'), jwt: new Secret('of-j'), nkey: '/n' };
+    expect(revealed(keys)).toEqual({ creds: 'of-c', jwt: 'of-j' });
+    const crossed = withSecrets(structuredClone(keys), revealed(keys));
+    expect(revealed(crossed)).toEqual(revealed(keys));
+    expect(crossed.nkey).toBe('/n');
   });
 });

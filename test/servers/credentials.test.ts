@@ -1,5 +1,5 @@
 /** `lockstep verify` through TLS, with each kind of credentials: let in, or kept out in one line. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nkeys, credsAuthenticator, type ConnectionOptions } from 'nats';
@@ -15,6 +15,7 @@ const CERT = `${TLS}/cert.pem`;
 const KEY = `${TLS}/key.pem`;
 const OTHER = `${TLS}/other-authority.pem`;
 const PASSWORD = 'only-for-this-test';
+const TOKEN = 'a-token-for-this-test';
 const WRONG = 'a-word-that-is-wrong';
 const IDENTICAL = 'identical: MIRROR, mirror of ORDERS, up to 10';
 
@@ -41,21 +42,32 @@ onServer('lockstep verify: TLS and credentials', () => {
   const mode = operated();
   const creds = file('user.creds', mode.creds);
   const strangeCreds = file('strange.creds', mode.strange);
-  const secrets = [PASSWORD, WRONG, seed, strangeSeed, ...mode.secrets];
+  const inline = `data:;base64,${Buffer.from(mode.creds).toString('base64')}`;
+  const secrets = [PASSWORD, WRONG, TOKEN, seed, strangeSeed, inline, ...mode.secrets];
+  const context = (name: string, fields: object): string => {
+    mkdirSync(join(dir, 'nats/context'), { recursive: true });
+    return file(`nats/context/${name}.json`, JSON.stringify(fields));
+  };
+  context('embedded', { url: '', creds: inline, token: '' });
+  context('token', { user: 'nobody', password: WRONG, token: 'env://TOKEN_OF_CONTEXT' });
   let plain: NatsServer;
   let strict: NatsServer;
+  let tokened: NatsServer;
 
   beforeAll(async () => {
     const users = `{ user: full, password: ${PASSWORD} }, { nkey: ${user.getPublicKey()} }`;
     plain = await startServer({ config: `${tlsLines('')}\nauthorization { users: [${users}] }` });
     strict = await startServer({ config: `${tlsLines('verify: true')}\n${mode.config}` });
+    tokened = await startServer({ config: `authorization { token: "${TOKEN}" }` });
     const tls = { caFile: CERT, certFile: CERT, keyFile: KEY };
+    await fill(tokened, { token: TOKEN });
     await fill(plain, { user: 'full', pass: PASSWORD, tls });
     await fill(strict, { authenticator: credsAuthenticator(Buffer.from(mode.creds)), tls });
   });
   afterAll(async () => {
     await plain[Symbol.asyncDispose]();
     await strict[Symbol.asyncDispose]();
+    await tokened[Symbol.asyncDispose]();
     rmSync(dir, { recursive: true });
   });
 
@@ -87,9 +99,29 @@ onServer('lockstep verify: TLS and credentials', () => {
     expect(await said(plain, flags, env)).toEqual([0, IDENTICAL, '']);
   });
 
-  it('let in: a credentials file, and a certificate of its own', async () => {
-    const flags = ['--tlsca', CERT, '--tlscert', CERT, '--tlskey', KEY, '--creds', creds];
-    expect(await said(strict, flags)).toEqual([0, IDENTICAL, '']);
+  const OWN = ['--tlsca', CERT, '--tlscert', CERT, '--tlskey', KEY];
+  const [userJwt, userSeed] = mode.secrets as [string, string];
+  it.each([
+    ['a credentials file', ['--creds', creds], {}],
+    ['credentials in a variable, without an end of line', [], { NATS_CREDS: 'env://TEXT' }],
+    ['a JWT and its seed', ['--jwt', 'env://JWT', '--seed', file('user.seed', userSeed)], {}],
+    ['a context with embedded credentials', ['--context', 'embedded'], {}],
+  ])('let in: %s, and a certificate of its own', async (_, flags, env) => {
+    const variables = { TEXT: mode.creds.trim(), JWT: userJwt };
+    expect(await said(strict, [...OWN, ...flags], { ...variables, ...env })).toEqual([
+      ...[0, IDENTICAL, ''],
+    ]);
+  });
+
+  it('let in: a token in a context, beside a user', async () => {
+    const env = { TOKEN_OF_CONTEXT: TOKEN };
+    expect(await said(tokened, ['--context', 'token'], env)).toEqual([0, IDENTICAL, '']);
+  });
+
+  it('kept out: a wrong token, and whom it was sent with', async () => {
+    const flags = ['--token', WRONG, '--user', 'full', '--password', PASSWORD];
+    const why = 'the server refuses these credentials (a user and a password and a token)';
+    expect(await said(tokened, flags)).toEqual([64, '', `lockstep: URL: ${why}\n`]);
   });
 
   it.each([
