@@ -40,7 +40,7 @@ export type ClusterEvent =
   | { readonly kind: 'handedOut'; readonly atMs: number }
   /** Something about the origin that whoever reads the run should know, in one line. */
   | { readonly kind: 'note'; readonly atMs: number; readonly text: string }
-  /** A host was late by this much with no fault to explain it. */
+  /** A host, the origin or main was late by this much with no fault to explain it. */
   | {
       readonly kind: 'late';
       readonly who: string;

@@ -1,6 +1,7 @@
 /** What is known of a run while it goes on and at its end: events in, reasons and summary out. */
 import type { Slot } from '../base/member.js';
 import type { ReplicaEvent } from '../replica/types.js';
+import { Busy } from '../verdict/busy.js';
 import type { Judgement } from '../verdict/judge.js';
 import type { StreamState } from '../stream/types.js';
 import { silentMs, StallClock, type Stall } from '../verdict/stall.js';
@@ -28,7 +29,9 @@ export class RunRecord {
   readonly #last = new Map<Slot, number>();
   readonly #reasons: Reason[] = [];
   readonly #violations: Violation[] = [];
-  readonly #late: { readonly who: string; readonly atMs: number; readonly byMs: number }[] = [];
+  readonly #busy = new Busy();
+  /** What had not come when its time was over, and since when it was waited for. */
+  readonly #overdue: { readonly text: string; readonly fromMs: number }[] = [];
   #servedMs: number | null = null;
   #firstDeliveryMs: number | null = null;
   #endedMs: number | null = null;
@@ -64,6 +67,11 @@ export class RunRecord {
     if (!this.#reasons.some((known) => known.text === text)) this.#reasons.push({ verdict, text });
   }
 
+  /** The cluster owed this since then, and is no longer waited for: it stalled, or was held up. */
+  overdue(text: string, fromMs: number): void {
+    this.#overdue.push({ text, fromMs });
+  }
+
   /** It does not go on to its end: what had not happened by then is held against nobody. */
   cutShort(why: string): void {
     this.#isCutShort = true;
@@ -92,8 +100,7 @@ export class RunRecord {
         this.#firstDeliveryMs = event.atMs;
         return;
       case 'late':
-        this.#late.push(event);
-        return;
+        return this.#busy.add(event);
       case 'exit':
         this.#last.delete(event.slot);
         this.faults.gone(event.slot, event.by);
@@ -144,10 +151,11 @@ export class RunRecord {
   stoodStill(living: readonly Slot[], last: number): void {
     if (this.#plan.beyondQuorum || this.#plan.expect.mirror !== 'running') return;
     if (!this.#isReached(last)) return;
+    const fromMs = this.#clock.lastProgressMs() ?? 0;
     for (const slot of living) {
       const reached = this.#last.get(slot) ?? 0;
       if (reached >= last) continue;
-      this.reason('stalled', `${slot} ended at ${reached}; the origin ends at ${last}`);
+      this.overdue(`${slot} ended at ${reached}; the origin ends at ${last}`, fromMs);
     }
   }
 
@@ -179,7 +187,7 @@ export class RunRecord {
     if (judgement?.replicas.length === 0) {
       reasons.push({ verdict: 'inconclusive', text: 'no replica was left to be compared' });
     }
-    if (this.#endedMs !== null) reasons.push(...this.#livenessReasons());
+    if (this.#endedMs !== null) reasons.push(...this.#livenessReasons(this.#endedMs));
     if (judgement !== null) reasons.push(...this.#stateReasons(judgement, reasons));
     for (const kind of this.#plan.expect.covered) reasons.push(...this.faults.uncovered(kind));
     return reasons;
@@ -305,8 +313,10 @@ export class RunRecord {
     });
   }
 
-  #livenessReasons(): Reason[] {
-    const reasons: Reason[] = [];
+  #livenessReasons(endedMs: number): Reason[] {
+    const reasons = this.#overdue.map(({ text, fromMs }) =>
+      this.#busy.unlessLate(text, fromMs, endedMs),
+    );
     const { mirror } = this.#plan.expect;
     const ended = this.#condition?.condition ?? 'running';
     const mayStillStop = this.#isCutShort && ended === 'running';
@@ -318,22 +328,13 @@ export class RunRecord {
       reasons.push({ verdict, text });
     }
     const limit = this.stallAtMostMs;
-    if (this.#plan.beyondQuorum || mirror !== 'running' || this.#stall.ms <= limit) return reasons;
-    const late = this.#lateMeanwhile(this.#stall).sort((a, b) => b.byMs - a.byMs)[0];
-    if (late === undefined) {
-      const text = `nothing moved for ${Math.round(this.#stall.ms)} ms, allowed are ${limit} ms`;
-      reasons.push({ verdict: 'stalled', text });
-    } else {
-      const text = `machine too busy: ${late.who} late by ${(late.byMs / 1000).toFixed(1)} s`;
-      reasons.push({ verdict: 'inconclusive', text });
-    }
+    const { fromMs, ms } = this.#stall;
+    if (this.#plan.beyondQuorum || mirror !== 'running' || ms <= limit) return reasons;
+    const text = `nothing moved for ${Math.round(ms)} ms, allowed are ${limit} ms`;
+    // A stall that is longer than anything allowed has begun.
+    const reason = this.#busy.unlessLate(text, fromMs!, fromMs! + ms);
+    if (!reasons.some((known) => known.text === reason.text)) reasons.push(reason);
     return reasons;
-  }
-
-  /** What was late at another time explains no stall. */
-  #lateMeanwhile({ fromMs, ms }: Stall): { readonly who: string; readonly byMs: number }[] {
-    if (fromMs === null) return [];
-    return this.#late.filter(({ atMs, byMs }) => atMs >= fromMs && atMs - byMs <= fromMs + ms);
   }
 }
 

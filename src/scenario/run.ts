@@ -91,7 +91,8 @@ export class Run {
     while (cluster.leader() === null) {
       if (this.#mustStop()) return false;
       if (cluster.now() - this.#startedMs > LEADER_WAIT_MS) {
-        this.#record.reason('stalled', `no leader within ${LEADER_WAIT_MS} ms of the start`);
+        const text = `no leader within ${LEADER_WAIT_MS} ms of the start`;
+        this.#record.overdue(text, this.#startedMs);
         return false;
       }
       await this.#pause();

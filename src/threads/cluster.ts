@@ -20,6 +20,7 @@ import { ControlledWorker } from './control.js';
 import { Injector } from './injector.js';
 import { meshOf, workerFile, type PeerPort } from './mesh.js';
 import type { OriginControl, OriginFacts, OriginReport, ReplicaReport } from './protocol.js';
+import { Pulse } from './pulse.js';
 import {
   haltReplica,
   isLatenessExplained,
@@ -50,6 +51,9 @@ export class ThreadCluster implements RunningCluster {
   readonly #injector: Injector;
   readonly #reportPorts: MessagePort[] = [];
   readonly #pauses = new Pauses();
+  readonly #pulse = new Pulse((late) => {
+    this.#onEvent({ kind: 'late', who: 'main', ...late });
+  });
   #conducting: NodeJS.Timeout | null = null;
   #facts: OriginFacts | null = null;
   #closing = false;
@@ -138,6 +142,7 @@ export class ThreadCluster implements RunningCluster {
 
   async halt(): Promise<void> {
     if (this.#conducting !== null) clearInterval(this.#conducting);
+    this.#pulse.stop();
     await this.#originWorker.call('halt', [], { deadlineMs: CALL_DEADLINE_MS });
     const living = this.#replicas.filter(({ alive }) => alive);
     await Promise.all(living.map(haltReplica));
@@ -178,6 +183,7 @@ export class ThreadCluster implements RunningCluster {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing = true;
     if (this.#conducting !== null) clearInterval(this.#conducting);
+    this.#pulse.stop();
     this.#injector.close();
     this.#pauses.wake();
     const workers = [...this.#replicas.map(({ worker }) => worker), this.#originWorker];
@@ -211,6 +217,7 @@ export class ThreadCluster implements RunningCluster {
         this.#startReplica(replica, pairs[at]!, originPorts[at]!.port2),
       ),
     ]);
+    this.#pulse.start();
     if (this.#conductor !== null) {
       this.#conducting = setInterval(() => {
         this.#conduct(this.#conductor!);
@@ -223,6 +230,7 @@ export class ThreadCluster implements RunningCluster {
     this.#reportPorts.push(port1);
     port1.on('message', (report: OriginReport) => {
       if (report.kind === 'fault') this.#injector.originReported(report);
+      else if (report.kind === 'late') this.#onEvent({ who: 'origin', ...report });
       else this.#onEvent(report);
       this.#pauses.wake();
     });

@@ -28,6 +28,7 @@ import type {
   OriginReport,
   OriginStart,
 } from './protocol.js';
+import { Pulse } from './pulse.js';
 import { answer, answerLater } from './reply.js';
 import { SegmentTable } from './segments.js';
 
@@ -99,6 +100,9 @@ class RunningOrigin {
   readonly #links = new Map<Member, Link>();
   readonly #edges = new Map<Member, Edge>();
   readonly #table = new SegmentTable();
+  readonly #pulse = new Pulse((late) => {
+    this.#post({ kind: 'late', ...late });
+  });
   /** The last sequence of what is to be mirrored. */
   #last = Number.POSITIVE_INFINITY;
   #segments = 0;
@@ -158,6 +162,7 @@ class RunningOrigin {
 
   serve(): null {
     this.#serving = true;
+    this.#pulse.start();
     this.#turn();
     return null;
   }
@@ -174,16 +179,20 @@ class RunningOrigin {
   /** False: the fault has no object at this moment. */
   strike(action: OriginAction): boolean {
     const { plan: origin } = this.#start;
-    const struck = strikeOrigin(this.source, action, monotonicMs(), (replan, life) => {
+    const now = monotonicMs();
+    const struck = strikeOrigin(this.source, action, now, (replan, life) => {
       const plan = replan(madeOrigin('threads', { origin }));
       return new OriginContent(plan, { life, ...this.tools() });
     });
+    // Content that is made anew takes its time.
+    this.#pulse.excuse(now);
     if (struck) this.#turnSoon();
     return struck;
   }
 
   async halt(): Promise<null> {
     this.#serving = false;
+    this.#pulse.stop();
     for (const edge of this.#edges.values()) edge.close();
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#soon !== null) clearImmediate(this.#soon);

@@ -171,4 +171,6 @@ export type OriginReport =
   | { readonly kind: 'firstDelivery'; readonly atMs: number }
   /** Everything that the origin holds was handed out at least once, its sentinel included. */
   | { readonly kind: 'handedOut'; readonly atMs: number }
-  | { readonly kind: 'note'; readonly atMs: number; readonly text: string };
+  | { readonly kind: 'note'; readonly atMs: number; readonly text: string }
+  /** Its thread counts as late by so much. */
+  | { readonly kind: 'late'; readonly atMs: number; readonly byMs: number };

@@ -222,6 +222,31 @@ describe('play: verdicts', () => {
       ['stalled: r3 ended at 0; the origin ends at 26'],
     ],
     [
+      'one replica stays behind while the origin was late',
+      {},
+      {
+        steps: [
+          BEGIN,
+          [5, (puppet) => puppet.hold(LAST, ['r1', 'r2'])],
+          [30, (puppet) => puppet.emit({ kind: 'late', who: 'origin', atMs: 1_900, byMs: 800 })],
+        ],
+      },
+      'inconclusive',
+      ['inconclusive: machine too busy: origin late by 0.8 s'],
+    ],
+    [
+      'no leader while main was late',
+      {},
+      {
+        leaderAtMs: null,
+        starts: (tell) => {
+          tell({ kind: 'late', who: 'main', atMs: 1_950, byMs: 900 });
+        },
+      },
+      'inconclusive',
+      ['inconclusive: machine too busy: main late by 0.9 s'],
+    ],
+    [
       'no replica is left',
       { beyondQuorum: true },
       {

@@ -38,7 +38,7 @@ export interface Script {
   /** Faults that were claimed when they are disarmed. */
   readonly fired?: readonly number[];
   /** Called when it is started. */
-  readonly starts?: () => void;
+  readonly starts?: (onEvent: (event: ClusterEvent) => void) => void;
   /** What fails, and with what. */
   readonly fails?: Partial<Record<'start' | 'pause' | 'report' | 'close' | 'inject', Error>>;
 }
@@ -257,7 +257,7 @@ export async function playOn(
     cannot: (action) => script.cannot?.(action) ?? null,
     unseen: script.unseen ?? [],
     start: (started, onEvent) => {
-      script.starts?.();
+      script.starts?.(onEvent);
       if (script.fails?.start) return Promise.reject(script.fails.start);
       puppet = new Puppet(started, script, onEvent);
       return Promise.resolve(puppet);
