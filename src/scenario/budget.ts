@@ -40,6 +40,11 @@ export function durationMs(action: FaultAction): number {
   return 'dose' in action && 'forMs' in action.dose ? action.dose.forMs : 0;
 }
 
+/** How long a fault holds members down or apart, as the budget counts it; 0: it does not. */
+export function holdsMs(action: FaultAction): number {
+  return action.kind === 'freeze' || action.kind === 'partition' ? action.forMs : 0;
+}
+
 /** Faults that a run takes beyond those of its plan. */
 export const LATER_FAULTS_MAX = 1_000;
 

@@ -6,6 +6,7 @@ import type { FaultStatus, FaultSummary, OriginStrikes, Reason } from '../verdic
 import { stateText } from './arms.js';
 import { durationMs, restartMsOf } from './budget.js';
 import type { Driver, FaultEvent } from './driver.js';
+import { dueAfter, startedAt } from './following.js';
 import { selectionText, targetWord } from './links.js';
 import { unreachable } from './triggers.js';
 import type { FaultKind, FaultPlan, Plan, Trigger } from './types.js';
@@ -22,6 +23,8 @@ interface FaultRecord {
   links: string | null;
   /** When it was installed. */
   atMs: number | null;
+  /** When its time was over; null: it is not, as far as anybody was told. */
+  overMs: number | null;
   /** When it was decided, in whatever way. */
   decidedMs: number | null;
   reason: string | null;
@@ -77,6 +80,7 @@ export class FaultBook {
       target: null,
       links: null,
       atMs: null,
+      overMs: null,
       decidedMs: reason === null ? null : (sinceMs ?? Number.NEGATIVE_INFINITY),
       reason,
       recovery: null,
@@ -151,6 +155,8 @@ export class FaultBook {
   /** @param by  the fault that ended this member; not given: none of the run's did */
   gone(slot: Slot, by?: string): void {
     this.#recovery.gone(slot);
+    // What held it down holds nobody any more, and is not told of again.
+    for (const record of this.#faults) if (record.target === slot) record.overMs ??= record.atMs;
     if (by === undefined) return;
     const record = this.#record(by);
     record.isMet = true;
@@ -189,8 +195,8 @@ export class FaultBook {
       case 'state':
         return isDue;
       case 'after': {
-        const since = startedAt(this.#record(trigger.fault), trigger);
-        return since !== null && nowMs - since >= trigger.delayMs;
+        const dueMs = dueAfter(this.#record(trigger.fault), trigger);
+        return dueMs !== null && nowMs >= dueMs;
       }
     }
   }
@@ -281,7 +287,8 @@ export class FaultBook {
     return summaryOf(this.#record(id), zeroMs);
   }
 
-  #healed(record: FaultRecord, { slot }: FaultEvent): void {
+  #healed(record: FaultRecord, { slot, atMs }: FaultEvent): void {
+    record.overMs ??= atMs;
     if (record.recovery !== null) this.#recovery.healed(record.recovery);
     if (!record.isAway) return;
     record.isAway = false;
@@ -329,14 +336,6 @@ function summaryOf(record: FaultRecord, zeroMs: number): FaultSummary {
     firstMessageMs: tenthsOrNull(recovery?.firstMessageMs),
     caughtUpMs: tenthsOrNull(recovery?.caughtUpMs),
   };
-}
-
-/** When what a fault waits for began; null: it did not, or not yet. */
-function startedAt(
-  { atMs, decidedMs }: FaultRecord,
-  { settled }: Extract<Trigger, { kind: 'after' }>,
-): number | null {
-  return settled ? decidedMs : atMs;
 }
 
 function unmet(trigger: Trigger, seen: number, inTime: boolean): string {

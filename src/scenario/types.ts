@@ -118,8 +118,9 @@ export type Trigger =
   /** Milliseconds since the first delivery. */
   | { readonly kind: 'time'; readonly atMs: number }
   /**
-   * Milliseconds since another fault was installed; with `settled`, since it was decided in any
-   * way: the next stroke of a repeated fault.
+   * Milliseconds since another fault was installed, and no earlier than so long after its end if
+   * they reach beyond that; with `settled`, since it was decided in any way: the next stroke of a
+   * repeated fault.
    */
   | {
       readonly kind: 'after';

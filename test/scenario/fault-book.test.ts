@@ -74,6 +74,43 @@ describe('fault book: strokes', () => {
   });
 });
 
+describe('fault book: what follows one that lasts', () => {
+  const frozen = { id: 'a', freeze: 'leader', at: '1ms', for: '20ms' };
+  const follower = (delay: string) => ({ id: 'b', kill: 'leader', after: 'a', delay });
+  const following = (delay: string) => {
+    const made = book(frozen, follower(delay));
+    made.book.event(fell('a', 100));
+    return made;
+  };
+
+  it('in the middle of it: as long after it began', () => {
+    const made = following('19ms');
+    expect([made.due(118), made.due(119)]).toEqual([[], ['b']]);
+  });
+
+  it('behind it: never before it is over, and as long after its end as after the planned one', () => {
+    const made = following('30ms');
+    expect([made.due(999), made.book.awaitsTime(new Set())]).toEqual([[], true]);
+    made.book.event(fell('a', 150, 'healed'));
+    expect([made.due(159), made.due(160)]).toEqual([[], ['b']]);
+  });
+
+  it('behind one that ends early, or on time: as long after it began', () => {
+    const made = following('30ms');
+    made.book.event(fell('a', 110, 'healed'));
+    expect([made.due(129), made.due(130)]).toEqual([[], ['b']]);
+  });
+
+  it('behind one whose member ends, or of which nobody knows: its end is not waited for', () => {
+    const ended = following('30ms');
+    ended.book.gone('r1');
+    expect([ended.due(129), ended.due(130)]).toEqual([[], ['b']]);
+    const unknown = following('30ms');
+    unknown.book.event(fell('a', 140, 'indeterminate'));
+    expect(unknown.due(130)).toEqual(['b']);
+  });
+});
+
 describe('fault book: states reached elsewhere', () => {
   const kill = { id: 'k', kill: 'any', when: { skipped: 5 }, within: '1s' };
 
