@@ -126,7 +126,9 @@ export class LockstepError extends Error {
  */
 export function usageError(where: string, found: unknown, expected: string): LockstepError {
   const shown = typeof found === 'string' ? `"${plain(found)}"` : printable(found);
-  const text = `${inOneLine(where)}: ${shown} is not ${expected}`;
+  const said =
+    found === undefined ? `missing, expected ${expected}` : `${shown} is not ${expected}`;
+  const text = `${inOneLine(where)}: ${said}`;
   return new LockstepError('usage', text, { where, expected });
 }
 

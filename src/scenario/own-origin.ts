@@ -14,7 +14,7 @@ import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { EXIT_USAGE } from '../verdict/types.js';
 import { isStreamName } from './subjects.js';
 import type { ModuleOriginPlan, OwnOriginPlan, Plan } from './types.js';
-import { refusal } from './words.js';
+import { checkKeys, refusal } from './words.js';
 
 /** One message of an origin. Text is UTF-8. */
 export interface OwnMessage {
@@ -43,6 +43,7 @@ export interface OwnOrigin {
  */
 export type OpenOwnOrigin = (options: unknown) => OwnOrigin | Promise<OwnOrigin>;
 
+const MESSAGE_KEYS: readonly string[] = ['seq', 'subject', 'body', 'headers', 'timestamp'];
 /** Subject, headers and layout always fit beside it. */
 const BODY_MAX = RECORD_BYTES_MAX / 2;
 /** What a message that does not say carries: 2026-01-01T00:00:00Z, and so much a sequence. */
@@ -151,6 +152,8 @@ function read(
 
 function storedOf(where: string, message: OwnMessage): StoredMessage {
   if (typeof message !== 'object' || message === null) throw refusal(where, message, 'a message');
+  // A slip such as `header` would leave out what the other side then holds without it.
+  checkKeys(where, message, MESSAGE_KEYS);
   const { seq, subject, body, headers = '', timestamp } = message;
   if (!isSeq(seq) || seq >= SEQ_MAX) throw refusal(`${where}.seq`, seq, 'a sequence below 2^53-1');
   if (typeof subject !== 'string' || !/^[^\s.]+(\.[^\s.]+)*$/.test(subject)) {

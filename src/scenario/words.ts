@@ -51,7 +51,8 @@ export function isOneLine(text: string): boolean {
 /** A usage error about a value that nothing is known of, in one line. `where` may be empty. */
 export function refusal(where: string, found: unknown, expected: string): LockstepError {
   const shown = typeof found === 'string' ? `"${plain(found)}"` : shapeOf(found);
-  const message = `${shown} is not ${expected}`;
+  const isMissing = where !== '' && found === undefined;
+  const message = isMissing ? `missing, expected ${expected}` : `${shown} is not ${expected}`;
   return new LockstepError('usage', where === '' ? message : `${where}: ${message}`, {
     where,
     expected,

@@ -8,6 +8,7 @@ import type { Slot } from '../base/member.js';
 import type { ClusterEvent, RunningCluster } from '../scenario/driver.js';
 import { madeOrigin } from '../scenario/origins.js';
 import type { FaultPlan, Plan } from '../scenario/types.js';
+import { Store } from '../stream/store.js';
 import { copyReport } from '../verdict/copy.js';
 import type { CopyReader, LedgerReader } from '../verdict/types.js';
 import { CALM, type Conditions } from './conditions.js';
@@ -27,6 +28,8 @@ export class SimCluster implements RunningCluster {
   readonly #onEvent: (event: ClusterEvent) => void;
   readonly #world: SimWorld;
   readonly #injector: SimInjector;
+  /** What a member holds that was not started yet. */
+  readonly #nothing: Store;
   /** No time passes any more: the run is over, or lockstep itself failed. */
   #stopped = false;
 
@@ -37,12 +40,13 @@ export class SimCluster implements RunningCluster {
       readonly onEvent: (event: ClusterEvent) => void;
     },
   ) {
-    const { onEvent, onFault } = options;
+    const { onEvent, onFault, hasher } = options;
+    this.#nothing = new Store({ hasher });
     this.#onEvent = onEvent;
     this.#world = new SimWorld({
       plan: { ...plan, origin: madeOrigin('sim', plan) },
       conditions: options.conditions ?? CALM,
-      hasher: options.hasher,
+      hasher,
       onEvent,
       taps: options.taps,
       armed: (node, view) => {
@@ -64,7 +68,7 @@ export class SimCluster implements RunningCluster {
   }
 
   copy(slot: Slot): CopyReader {
-    const { store } = this.#world.node(slot).replica!;
+    const store = this.#world.node(slot).replica?.store ?? this.#nothing;
     return {
       report: () => Promise.resolve(copyReport(store)),
       records: (range) => Promise.resolve(store.partDigests(range)),

@@ -81,15 +81,16 @@ export function mirrorFaults(result: PlayResult): Answer {
 export function lateRecoveries(result: PlayResult, within: string): Answer {
   const { stallMs, faults, origin, replicas } = result.summary;
   const mostMs = parsePositiveDuration('toRecoverWithin', within);
+  const most = `, allowed are ${duration(mostMs)}`;
   const fallen = faults.filter(({ status }) => status === 'installed');
   const isComplete = replicas.every(({ last }) => last >= origin.last);
   const late = fallen.flatMap(({ kind, target, newLeaderMs, firstMessageMs, caughtUpMs }) => {
     const took = Math.max(newLeaderMs ?? 0, firstMessageMs ?? 0, caughtUpMs ?? 0);
     // Nothing was left to catch up with when it fell near the end.
     if (caughtUpMs === null && !isComplete) return [`${kind} on ${target}: never caught up`];
-    return took > mostMs ? [`${kind} on ${target}: caught up after ${duration(took)}`] : [];
+    return took > mostMs ? [`${kind} on ${target}: caught up after ${duration(took)}${most}`] : [];
   });
-  const stall = stallMs > mostMs ? [`nothing moved for ${duration(stallMs)}`] : [];
+  const stall = stallMs > mostMs ? [`nothing moved for ${duration(stallMs)}${most}`] : [];
   // A machine that was too busy, or a run that was ended, is what took long.
   const excuses = [...reasonsOf(result, 'harness'), ...reasonsOf(result, 'inconclusive')];
   if (excuses.length > 0) return { against: [], unknown: [...excuses, ...stall, ...late] };
@@ -103,7 +104,7 @@ export function electionFaults(result: PlayResult, expected: Elected = {}): Answ
   const { leader, times, atLeast = times ?? 1 } = expected;
   const { leaders } = result.timeline;
   const told = leaders.map(({ slot, term }) => `${slot} in term ${term}`).join(', ') || 'nobody';
-  const lines = [`elected were: ${told}`];
+  const lines = [`elected were: ${told}; expected: ${expectationOf(expected)}`];
   const isTooOften = times !== undefined && leaders.length > times;
   const isMet =
     leaders.length >= atLeast &&
@@ -115,6 +116,16 @@ export function electionFaults(result: PlayResult, expected: Elected = {}): Answ
   return open.length === 0 || isTooOften
     ? { against: lines, unknown: [] }
     : { against: [], unknown: [...open, ...lines] };
+}
+
+function expectationOf({ leader, times, atLeast }: Elected): string {
+  const often =
+    times !== undefined
+      ? [counted(times, 'election')]
+      : atLeast !== undefined
+        ? [`at least ${counted(atLeast, 'election')}`]
+        : [];
+  return [...(leader === undefined ? [] : [leader]), ...often].join(', ') || 'anybody';
 }
 
 const NOTHING_FELL = 'no fault was installed: there was nothing to recover from';

@@ -182,7 +182,7 @@ describe('actions: refused', () => {
     [{ partition: 'spurs' }, '.partition: "spurs" is not possible with 3 replicas: it takes 5'],
     [{ overrun: 'follower' }, '.overrun: "follower" is not one of leader, r1, r2, r3'],
     [{ overrun: 'leader', entries: -1 }, '.entries: -1 is not a whole number from 0 to 2^53-1'],
-    [{ clockRate: 'leader' }, '.factor: nothing is not a factor from 0.1 to 10, such as 1.5'],
+    [{ clockRate: 'leader' }, '.factor: missing, expected a factor from 0.1 to 10, such as 1.5'],
     [{ clockRate: 'r1', factor: 11 }, '.factor: 11 is not a factor from 0.1 to 10, such as 1.5'],
     [
       { clockRate: 'r1', factor: '2x' },

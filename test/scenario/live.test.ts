@@ -86,7 +86,7 @@ describe('live origin: refused', () => {
         'no space, empty word or wildcard',
     ],
     [{ ...NATS, password: 'x' }, 'origin.nats: "password" is not a known key'],
-    [{ url: 'nats://h' }, 'origin.nats.stream: nothing is not text'],
+    [{ url: 'nats://h' }, 'origin.nats.stream: missing, expected text'],
   ])('%j', (nats, message) => {
     expect(refusedPlan({ origin: { nats } })).toBe(`test: ${message}`);
   });

@@ -110,6 +110,11 @@ describe('scenario: an origin of the user', () => {
     ['endless', made('for (;;) yield { ...one, seq: one.seq++ };'), TOO_MANY],
     ['heavy', made("yield { ...one, body: 'x'.repeat(2_048) };"), TOO_MANY],
     ['late', made("throw new Error('no shop');"), 'it failed (no shop)'],
+    [
+      'a key that is none',
+      made("yield { seq: 1, subject: 'a', body: '', header: 'NATS/1.0' };"),
+      'messages[0]: "header" is not a known option; did you mean headers?',
+    ],
     ['null', made('yield null;'), 'messages[0]: nothing is not a message'],
   ])('limited: %s', async (name, text, why) => {
     const limits = { withinMs: 50, messages: 9, bytes: 2_048 };

@@ -359,7 +359,7 @@ describe('scenario: values', () => {
     [
       'an end state with a part left out',
       { expect: { state: { first: 1, last: 5, messages: 5 } } },
-      'expect.state.deleted: nothing is not a whole number',
+      'expect.state.deleted: missing, expected a whole number',
     ],
     [
       'an end state that begins with nothing',

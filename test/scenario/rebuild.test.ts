@@ -178,7 +178,7 @@ describe('rebuild: what is refused', () => {
     [
       'first missing',
       withState({ first_seq: undefined }),
-      `: state.first_seq: nothing is not ${number}`,
+      `: state.first_seq: missing, expected ${number}`,
     ],
     [
       'last as text',

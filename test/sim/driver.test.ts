@@ -68,6 +68,16 @@ function lighter(seed: number): Plan {
 }
 
 describe('sim: driver: clusters', () => {
+  it('a time limit before any member was started is inconclusive, and nobody holds anything', async () => {
+    const { summary, reasons } = await playOnSim(planOf({ ...LOAD, timeLimit: '1ms' }));
+    expect(reasons).toEqual([{ verdict: 'inconclusive', text: 'the time limit of 1 ms was hit' }]);
+    expect(summary.replicas.map(({ id, last, messages }) => [id, last, messages])).toEqual([
+      ['r1', 0, 0],
+      ['r2', 0, 0],
+      ['r3', 0, 0],
+    ]);
+  });
+
   it.each([1, 3, 5, 7])(
     '%i replicas mirror a gap, every copy equal to the origin',
     async (count) => {

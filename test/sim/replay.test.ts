@@ -94,7 +94,7 @@ describe('sim: replay: file', () => {
       'expect: "hold" is not one of held, violated, stalled, harness, inconclusive, uncovered; ' +
         'did you mean held?',
     ],
-    [{ ...fileOf(), plan: undefined }, 'plan: nothing is not a mapping'],
+    [{ ...fileOf(), plan: undefined }, 'plan: missing, expected a mapping'],
     [[], 'an empty list is not a mapping'],
     [plan({ replicas: 0 }), 'plan.replicas: 0 is not a whole number from 1 to 9'],
     [plan({ replicas: '3' }), 'plan.replicas: "3" is not a whole number from 1 to 9'],

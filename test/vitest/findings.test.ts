@@ -139,11 +139,11 @@ describe('vitest: matchers', () => {
 
   it('toRecoverWithin: a stall, a fault that took long, none at all, one that never ended', () => {
     expect(textOf(() => expect(summed({ stallMs: 1_200 })).toRecoverWithin('1s'))).toContain(
-      '  nothing moved for 1.2 s\n',
+      '  nothing moved for 1.2 s, allowed are 1 s\n',
     );
     const slow = summed({ faults: [{ ...fault!, target: 'r2', caughtUpMs: 1_500 }] });
     expect(textOf(() => expect(slow).toRecoverWithin('1s'))).toContain(
-      '  stepDown on r2: caught up after 1.5 s\n',
+      '  stepDown on r2: caught up after 1.5 s, allowed are 1 s\n',
     );
     expect(slow).toRecoverWithin('1500ms');
     expect(textOf(() => expect(summed({ faults: [] })).toRecoverWithin('1s'))).toContain(
@@ -158,7 +158,13 @@ describe('vitest: matchers', () => {
   it('toHaveElected: others, fewer and more than that', () => {
     const told = GOOD.timeline.leaders.map(({ slot, term }) => `${slot} in term ${term}`);
     expect(textOf(() => expect(GOOD).toHaveElected({ leader: 'r9' }))).toContain(
-      `  elected were: ${told.join(', ')}\n`,
+      `  elected were: ${told.join(', ')}; expected: r9\n`,
+    );
+    expect(textOf(() => expect(GOOD).toHaveElected({ times: 1 }))).toContain(
+      '; expected: 1 election\n',
+    );
+    expect(textOf(() => expect(GOOD).toHaveElected({ leader: 'r1', atLeast: 3 }))).toContain(
+      '; expected: r1, at least 3 elections\n',
     );
     expect(GOOD).not.toHaveElected({ times: 1 });
     expect(GOOD).not.toHaveElected({ times: 3 });
