@@ -9,7 +9,7 @@ const MEANING: Readonly<Record<ReplicaExcuse, string>> = {
   expired: 'older than max_age, and not yet or no longer there',
   ttl: 'their own time to live has passed (Nats-TTL)',
   'per subject': 'as many later messages on the subject as max_msgs_per_subject allows',
-  head: "below the stream's first, as max_msgs or max_bytes moves it",
+  head: "below the stream's first: max_msgs or max_bytes leaves no room for it",
 };
 
 export function renderReplicas(report: ReplicasReport): string {

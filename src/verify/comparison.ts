@@ -9,7 +9,7 @@ import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { Findings, type DifferenceKind, type Excuse } from './findings.js';
 import { LaterOnSubject } from './later-on-subject.js';
 import type { MergeSink } from './merge.js';
-import { differingParts, headerOf, type MessagePart } from './record-compare.js';
+import { differingParts, headerOf, RECORD_EXTRA, type MessagePart } from './record-compare.js';
 import { Selection } from './selection.js';
 import type { StreamFacts } from './stream-facts.js';
 import { ttlMs } from './ttl.js';
@@ -43,8 +43,6 @@ const NO_SLACK = 0n;
 const SLACK_NS = 2_000_000_000n;
 const NS_PER_MS = 1_000_000;
 const EXAMPLES_MAX = 10;
-/** What a store adds to subject, headers and payload. Upstream: filestore.go, fileStoreMsgSize. */
-const RECORD_EXTRA = 64;
 /** Of any message. Upstream: const.go, MAX_PAYLOAD_MAX_SIZE. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 

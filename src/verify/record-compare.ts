@@ -15,6 +15,8 @@ export interface RecordCursor {
   readonly at: number;
 }
 
+/** What a store adds to subject, headers and payload. Upstream: filestore.go, fileStoreMsgSize. */
+export const RECORD_EXTRA = 64;
 const DROPPED = /^Nats-(Expected|Batch)-/i;
 const CRLF = '\r\n';
 

@@ -3,7 +3,7 @@
  * the stream explains. Upstream: jetstream_cluster.go, clusterInfo; raft.go, Peers.
  */
 import type { StoredMessage } from '../stream/types.js';
-import { headerOf } from './record-compare.js';
+import { headerOf, RECORD_EXTRA } from './record-compare.js';
 import { objectOf, streamFacts, textOf, type Json, type StreamFacts } from './stream-facts.js';
 import { ttlMs } from './ttl.js';
 
@@ -66,7 +66,7 @@ export type ReplicaExcuse =
   | 'ttl'
   /** As many later messages on its subject as max_msgs_per_subject allows. */
   | 'per subject'
-  /** Below the stream's first, under max_msgs or max_bytes. */
+  /** Below the stream's first, and max_msgs or max_bytes leaves no room for it. */
   | 'head';
 
 /** Clocks differ, and servers remove what is too old a moment later or earlier. */
@@ -89,6 +89,19 @@ export function excuseOf(
   if (facts.maxAgeMs > 0 && isPast(facts.maxAgeMs)) return 'expired';
   const ttl = facts.allowsTtl && headers.length > 0 ? ttlMs(headerOf(headers, 'Nats-TTL')) : null;
   if (ttl !== null && isPast(ttl)) return 'ttl';
-  const isBounded = facts.maxMessages > 0 || facts.maxBytes > 0;
-  return isBounded && !facts.discardsNew && seq < facts.state.first_seq ? 'head' : null;
+  return seq < facts.state.first_seq && isFullFor(message, facts) ? 'head' : null;
+}
+
+/**
+ * Whether a limit that discards old messages leaves no room for this one: a leader may begin above
+ * it for other reasons, as one that has lost its first messages.
+ */
+function isFullFor({ subject, headers, payload }: StoredMessage, facts: StreamFacts): boolean {
+  const { discardsNew, maxMessages, maxBytes, state } = facts;
+  if (discardsNew) return false;
+  const size = subject.length + headers.length + payload.length + RECORD_EXTRA;
+  return (
+    (maxMessages > 0 && state.messages >= maxMessages) ||
+    (maxBytes > 0 && state.bytes + size >= maxBytes)
+  );
 }

@@ -56,6 +56,7 @@ export interface StreamFacts {
   /** Limits; zero or less: none. */
   readonly maxMessages: number;
   readonly maxBytes: number;
+  /** Beyond it older messages of a subject go; none where new ones are refused instead. */
   readonly maxPerSubject: number;
   readonly maxAgeMs: number;
   readonly state: StateFacts;
@@ -92,7 +93,8 @@ export function streamFacts(answer: Json): StreamFacts {
     discardsNew: config['discard'] === 'new',
     maxMessages: numberOf(config['max_msgs']),
     maxBytes: numberOf(config['max_bytes']),
-    maxPerSubject: numberOf(config['max_msgs_per_subject']),
+    maxPerSubject:
+      config['discard_new_per_subject'] === true ? 0 : numberOf(config['max_msgs_per_subject']),
     maxAgeMs: numberOf(config['max_age']) / 1e6,
     state: stateFacts(state),
     deleted: Array.isArray(state['deleted']) ? rangesOf(state['deleted'] as number[]) : null,

@@ -180,6 +180,8 @@ describe('replicas: what they hold', () => {
   });
 });
 
+const FULL_SUBJECTS = { discard: 'new', discard_new_per_subject: true };
+
 describe('replicas: what explains a difference', () => {
   it('they agree when they are read again -> explained', async () => {
     const replicas = new HeldReplicas();
@@ -204,7 +206,7 @@ describe('replicas: what explains a difference', () => {
     ['expired', 'max_age has passed', { max_age: seconds(990) }, {}],
     ['ttl', 'its time to live has passed', { allow_msg_ttl: true }, ttl('990s')],
     ['head', 'below the first under max_msgs', { max_msgs: 17 }, {}],
-    ['head', 'below the first under max_bytes', { max_bytes: 999 }, {}],
+    ['head', 'below the first under max_bytes', { max_bytes: 174 }, {}],
     ['per subject', 'enough came later on the subject', { max_msgs_per_subject: 2 }, {}],
   ])('%s: %s', async (kind, _title, config, given) => {
     const replicas = new HeldReplicas();
@@ -225,8 +227,11 @@ describe('replicas: what explains a difference', () => {
     ['a time to live where none is allowed', {}, ttl('1s')],
     ['a time to live that never ends', { allow_msg_ttl: true }, ttl('never')],
     ['not below the first', { max_msgs: 17 }, {}],
+    ['below the first, with room for a message', { max_msgs: 21, first: 4 }, {}],
+    ['below the first, with room for its bytes', { max_bytes: 175, first: 4 }, {}],
     ['below the first, discarding what is new', { max_msgs: 17, discard: 'new', first: 4 }, {}],
     ['too few came later on the subject', { max_msgs_per_subject: 3 }, {}],
+    ['a subject that takes nothing new', { ...FULL_SUBJECTS, max_msgs_per_subject: 2 }, {}],
   ])('no excuse: %s', async (_title, { first = 3, ...config }: Record<string, unknown>, given) => {
     const replicas = new HeldReplicas();
     replicas.config = config;
