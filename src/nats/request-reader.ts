@@ -16,7 +16,7 @@ const AT_ONCE = 64;
 
 export class RequestReader implements StreamReader {
   readonly way = 'requests';
-  readonly server = null;
+  readonly servers = [];
   readonly load = { messages: 0, bytes: 0 };
   readonly #api: JetStreamApi;
   readonly #request: ReadRequest;

@@ -36,8 +36,8 @@ export interface ReadRequest {
 export interface StreamReader {
   /** `consumer`, or `requests` to the leader where no consumer may be made. */
   readonly way: 'consumer' | 'requests';
-  /** The server that serves, once known; null where there is no cluster. */
-  readonly server: string | null;
+  /** Whoever served since it was opened; none where there is no cluster or requests are made. */
+  readonly servers: readonly string[];
   /** What was read so far; bytes are those of subjects, headers and payloads. */
   readonly load: { readonly messages: number; readonly bytes: number };
   /**
@@ -93,7 +93,7 @@ interface Serving {
 class ConsumerReader implements StreamReader {
   readonly way = 'consumer';
   readonly load = { messages: 0, bytes: 0 };
-  server: string | null = null;
+  readonly servers: string[] = [];
   readonly #access: JetStreamAccess;
   readonly #request: ReadRequest;
   readonly #patienceMs: number;
@@ -179,11 +179,13 @@ class ConsumerReader implements StreamReader {
         ...{ deliverSubject: listening.subject, heartbeatMs: HEARTBEAT_MS },
         inactiveMs: INACTIVE_MS,
       });
-      this.server = server;
       intake.isAtEnd ||= pending === 0;
-      if (replica === null || replica === (server ?? this.#access.serverName)) return true;
-      await this.#drop();
-      return false;
+      if (replica !== null && replica !== (server ?? this.#access.serverName)) {
+        await this.#drop();
+        return false;
+      }
+      if (server !== null && !this.servers.includes(server)) this.servers.push(server);
+      return true;
     } catch (error) {
       await this.#drop();
       throw error;

@@ -23,7 +23,7 @@ export const MEANING: Readonly<Record<DifferenceKind | Excuse, string>> = {
   expired: "older than the mirror's max_age",
   ttl: 'its own time to live has passed (Nats-TTL)',
   outOfScope: 'before the start in the configuration of the mirror',
-  unknown: 'a limit of the mirror may have dropped it before others were deleted there: or not',
+  unknown: 'a limit of the mirror or an acknowledgement there may have removed it: or not',
   settled: 'not so on the leaders: it came meanwhile, or a replica differs (--replicas tells)',
   tailGap: "the origin's last sequences hold no message: the mirror follows with the next one",
 };

@@ -28,7 +28,7 @@ export async function sampleBacklog(
   mirror: StreamFacts,
 ): Promise<BacklogSample> {
   const after = mirror.state.last_seq;
-  const { subjects } = new Selection(mirror.mirror?.transforms ?? []);
+  const { subjects } = new Selection(mirror.mirror);
   const seen = await pendingFrom(api, origin, after + 1, subjects);
   // That consumer may be on a follower which lacks what there is: its leader has the last word.
   const isDoubtful = seen === 0 && origin.state.last_seq > after;
@@ -115,7 +115,7 @@ function statusOf(
   const { pending, originLast, mirrorLast } = second ?? first;
   if (pending === 0) {
     // Behind a filter nobody knows whether a gap lies there or what the mirror does not take.
-    const { isAll } = new Selection(mirror.mirror?.transforms ?? []);
+    const { isAll } = new Selection(mirror.mirror);
     return isAll && originLast > mirrorLast ? 'tail gap' : 'caught up';
   }
   if (mirror.isSealed) return 'stopped: sealed';

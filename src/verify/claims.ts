@@ -1,5 +1,6 @@
 /** What may be said after so much was read, and no more. */
-import { grouped } from '../report/text.js';
+import { grouped, listed } from '../report/text.js';
+import type { ReadFrom } from './reading.js';
 import type { Depth } from './result.js';
 import type { Sample } from './sampling.js';
 
@@ -16,8 +17,7 @@ export interface Reading {
   readonly sample: Sample | null;
   /** Where a resumed comparison went on; null: it is whole. */
   readonly resumedAt: number | null;
-  /** Servers that served the two sides; null: not known. */
-  readonly servers: readonly [origin: string | null, mirror: string | null];
+  readonly servers: ReadFrom;
 }
 
 export function claimOf(reading: Reading): string {
@@ -42,11 +42,15 @@ export function claimOf(reading: Reading): string {
 function wholeClaim({ from, reached, resumedAt, servers }: Reading): string {
   const [origin, mirror] = servers;
   const whose =
-    origin === null && mirror === null
+    origin.length + mirror.length === 0
       ? ''
-      : ` (origin on ${origin ?? 'its leader'}, mirror on ${mirror ?? 'its leader'})`;
+      : ` (origin on ${whereOf(origin)}, mirror on ${whereOf(mirror)})`;
   const before =
     resumedAt === null ? '' : `; what lies below ${grouped(resumedAt)} was read in an earlier run`;
   const where = `from ${grouped(from)} to ${grouped(reached)}`;
   return `every message ${where} was read on both sides${whose}${before}`;
+}
+
+function whereOf(servers: readonly string[]): string {
+  return servers.length === 0 ? 'its leader' : listed(servers);
 }

@@ -4,6 +4,7 @@
  * reads nothing itself.
  */
 import { digestText, type Hasher } from '../base/hasher.js';
+import { intersect, span, subtract } from '../verdict/ranges.js';
 import { digestParts } from '../stream/store.js';
 import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { Findings, type DifferenceKind, type Excuse } from './findings.js';
@@ -70,7 +71,7 @@ export class MirrorComparison implements MergeSink {
   constructor(options: ComparisonOptions) {
     const { mirror, hasher, isWhole } = options;
     this.#options = options;
-    this.selection = new Selection(mirror.mirror?.transforms ?? []);
+    this.selection = new Selection(mirror.mirror);
     this.#later = new LaterOnSubject(isWhole ? mirror.maxPerSubject : 0, hasher, (seq) => {
       this.explained.tally('trimmed', seq);
     });
@@ -96,7 +97,7 @@ export class MirrorComparison implements MergeSink {
 
   missing(_copy: number, message: StoredMessage): void {
     const { seq } = message;
-    const subject = this.#subjectAtMirror(message);
+    const subject = this.selection.rewrittenBytes(message.subject) ?? message.subject;
     // Whatever became of it: what came before it on its subject had to give way to it.
     this.#later.there(subject);
     const excuse = this.#excuse(message);
@@ -122,8 +123,11 @@ export class MirrorComparison implements MergeSink {
   unlike(_copy: number, reference: StoredMessage, message: StoredMessage): void {
     this.compared++;
     this.#later.there(message.subject);
-    const subject = this.selection.rewritten(Buffer.from(reference.subject).toString());
-    const parts = differingParts(reference, message, subject);
+    const parts = differingParts(
+      reference,
+      message,
+      this.selection.rewrittenBytes(reference.subject),
+    );
     if (parts.length === 0) return;
     for (const part of parts) this.parts[part]++;
     this.#differs('changed', message.seq, parts);
@@ -170,13 +174,18 @@ export class MirrorComparison implements MergeSink {
     for (const { first, last } of reread) confirmed.explained.remove('kept', first, last);
     confirmed.explained.addAll(again.explained);
     confirmed.differences.addAll(again.differences);
-    for (const { first, last } of this.differences.ranges('beyond')) {
+    const upToEnd = span(1, again.#options.origin.state.last_seq);
+    const beyond = this.differences.ranges('beyond');
+    for (const { first, last } of subtract(beyond, upToEnd)) {
       confirmed.differences.add('beyond', first, last);
     }
     // It must not vanish: a replica that lacks messages looks just so, read beside a sound leader.
     const seen = [
       ...this.differences.all().filter(({ kind }) => kind !== 'beyond'),
-      ...reread.map((range) => ({ ...range, count: range.last - range.first + 1 })),
+      ...[...intersect(beyond, upToEnd), ...reread].map((range) => ({
+        ...range,
+        count: range.last - range.first + 1,
+      })),
     ];
     const count = seen.reduce((sum, found) => sum + found.count, 0);
     const settled = count - again.differences.total - again.explained.total;
@@ -210,7 +219,15 @@ export class MirrorComparison implements MergeSink {
     if (seq < startSeq || (startTime !== null && timestamp < startTime)) return 'outOfScope';
     if (mirror.maxAgeMs > 0 && this.#isPast(timestamp, mirror.maxAgeMs, SLACK_NS)) return 'expired';
     if (mirror.allowsTtl && this.#isOverdue(message, SLACK_NS)) return 'ttl';
-    return this.#isHead(seq) && mirror.maxMessages > 0 ? this.#excuseOfMaxMessages(seq) : null;
+    const isLimited = this.#isHead(seq) && mirror.maxMessages > 0;
+    const excuse = isLimited ? this.#excuseOfMaxMessages(seq) : null;
+    return excuse ?? (this.#isUntold ? 'unknown' : null);
+  }
+
+  /** Acknowledged there, or one too many on a subject that nobody can tell: it leaves no trace. */
+  get #isUntold(): boolean {
+    const { retention, maxPerSubject } = this.#options.mirror;
+    return retention !== 'limits' || (maxPerSubject > 0 && !this.selection.isUnderstood);
   }
 
   /** Whether a limit may have dropped it: one that discards what is new drops nothing. */
@@ -250,12 +267,6 @@ export class MirrorComparison implements MergeSink {
     const size = subject.length + headers.length + payload.length;
     this.#dropped = { first: count === 0 ? seq : first, last: seq, count: count + 1, size };
     return true;
-  }
-
-  #subjectAtMirror({ subject }: StoredMessage): Uint8Array {
-    if (this.selection.keepsSubjects) return subject;
-    const rewritten = this.selection.rewritten(Buffer.from(subject).toString());
-    return rewritten === null ? subject : Buffer.from(rewritten);
   }
 }
 

@@ -70,6 +70,7 @@ function resultOf(conclusion: Conclusion): { result: VerifyResultKind; reason: s
   const { differences, explained, compared } = comparison;
   if (ended !== null) return { result: 'inconclusive', reason: ended };
   if (differences.total > 0) return { result: 'different', reason: null };
+  if (isVoid(conclusion)) return { result: 'inconclusive', reason: 'there was nothing to compare' };
   if (compared === 0 && isOlderThanOrigin(end)) {
     const reason = 'no message is in both, and the origin is the younger: it may be another one';
     return { result: 'inconclusive', reason };
@@ -86,15 +87,25 @@ function resultOf(conclusion: Conclusion): { result: VerifyResultKind; reason: s
     case 'keeps up':
       if (explained.count('unknown') > 0) {
         const many = grouped(explained.count('unknown'));
-        const reason = `a limit of the mirror may have dropped ${many} that it lacks: or not`;
+        const reason = `the mirror's own rules may have removed ${many} that it lacks: or not`;
         return { result: 'inconclusive', reason };
       }
       if (explained.total > 0) return { result: 'explained', reason: null };
+      // Subjects that nobody can tell are not identical.
       return {
-        result: reading.depth === 'full' ? 'identical' : 'no difference seen',
+        result:
+          reading.depth === 'full' && comparison.selection.isUnderstood
+            ? 'identical'
+            : 'no difference seen',
         reason: null,
       };
   }
+}
+
+/** Nothing lay within what was to be read, and not because there is nothing. */
+function isVoid({ start, reading, backlog }: Conclusion): boolean {
+  const { from, to } = reading;
+  return to < from && (to < start.mirror.state.last_seq || backlog.watchedMs !== null);
 }
 
 function behindReason({ status, messages }: BacklogReport): string {

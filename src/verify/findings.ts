@@ -12,7 +12,10 @@ export type Excuse =
   | 'tailGap'
   /** A difference of the servers that were read, and none of the leaders'. */
   | 'settled'
-  /** A limit of the mirror may have dropped it before it held less than that limit: or not. */
+  /**
+   * A limit of the mirror may have dropped it before it held less than that limit, or it was
+   * acknowledged there: or neither.
+   */
   | 'unknown';
 /** What has no excuse. */
 export type DifferenceKind = 'missing' | 'changed' | 'beyond';

@@ -21,9 +21,12 @@ export interface ReadingTools {
   readonly pause: () => boolean;
 }
 
+/** Whoever served the two sides; none: their leaders, or there is no cluster. */
+export type ReadFrom = readonly [origin: readonly string[], mirror: readonly string[]];
+
 export interface WholeReading {
   readonly ended: 'ended' | 'paused';
-  readonly servers: readonly [origin: string | null, mirror: string | null];
+  readonly servers: ReadFrom;
 }
 
 export interface PartReading {
@@ -46,17 +49,10 @@ export async function readAll(
   isOnLeaders = false,
 ): Promise<WholeReading> {
   const { sides, facts, scope, bytesPerSecond, load, pause } = tools;
-  if (scope.last < scope.first) return { ended: 'ended', servers: [null, null] };
+  if (scope.last < scope.first) return { ended: 'ended', servers: [[], []] };
   const bounds = { from: scope.first, to: scope.last, bytesPerSecond };
-  const whose = ({
-    retention,
-    leader,
-  }: StreamFacts): Pick<ReadRequest, 'byRequests' | 'replica'> => {
-    const byRequests = retention !== 'limits';
-    return { byRequests, replica: isOnLeaders && !byRequests ? leader : null };
-  };
   const origin = await openReader(sides.origin.access, {
-    ...{ stream: sides.origin.stream, ...bounds, ...whose(facts.origin) },
+    ...{ stream: sides.origin.stream, ...bounds, ...wayOf(facts.origin, isOnLeaders) },
     subjects: comparison.selection.subjects,
   });
   const readers: StreamReader[] = [origin];
@@ -67,18 +63,30 @@ export async function readAll(
   };
   try {
     const mirror = await openReader(sides.mirror.access, {
-      ...{ stream: sides.mirror.stream, ...bounds, ...whose(facts.mirror) },
+      ...{ stream: sides.mirror.stream, ...bounds, ...wayOf(facts.mirror, isOnLeaders) },
     });
     readers.push(mirror);
     const ended = await merge(origin, [mirror], comparison, () => {
       count();
       return pause();
     });
-    return { ended, servers: [origin.server, mirror.server] };
+    return { ended, servers: [origin.servers, mirror.servers] };
   } finally {
     count();
     await Promise.all(readers.map((reader) => reader.close()));
   }
+}
+
+/**
+ * How a stream is read without a change to it: a consumer would add interest to one that keeps by
+ * interest, and a work queue takes none that does not acknowledge.
+ */
+export function wayOf(
+  { retention, leader }: StreamFacts,
+  isOnLeader: boolean,
+): Pick<ReadRequest, 'byRequests' | 'replica'> {
+  const byRequests = retention !== 'limits';
+  return { byRequests, replica: isOnLeader && !byRequests ? leader : null };
 }
 
 /**
@@ -99,6 +107,19 @@ export function untold(
     return state.messages - above - below;
   });
   return Math.max(0, Math.max(...least) - told);
+}
+
+/**
+ * Whether any of it was read on a server that did not lead all the while: a follower may lack by
+ * itself what its leader has.
+ *
+ * @param leaders  who led, one look after the other; null: nobody knows
+ */
+export function isReadElsewhere(
+  servers: readonly string[],
+  leaders: readonly (string | null)[],
+): boolean {
+  return servers.some((server) => leaders.some((leader) => leader !== server));
 }
 
 /** Errors: timeout, originRefused. */

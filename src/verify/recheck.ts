@@ -8,6 +8,7 @@ import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { countOf, setOf } from '../verdict/ranges.js';
 import { MirrorComparison } from './comparison.js';
 import { merge, type MergeSink } from './merge.js';
+import { wayOf } from './reading.js';
 import type { Facts, Sides } from './sides.js';
 import { readSingly, type SingleLoad } from './single-reads.js';
 import { Superseded } from './superseded.js';
@@ -36,7 +37,8 @@ export async function recheck(
   const comparison = new MirrorComparison({
     ...{ ...facts, hasher, now, isWhole: false },
     onMissing: (message) => {
-      if (facts.mirror.maxPerSubject > 0) superseded.missing(message);
+      if (facts.mirror.maxPerSubject <= 0 || superseded.missing(message)) return;
+      comparison.excuse(message.seq, 'unknown');
     },
   });
   if (countOf(ranges) <= SINGLY_MAX) {
@@ -58,16 +60,14 @@ async function mergeAgain(
 ): Promise<void> {
   const bounds = { from: ranges[0]!.first, to: ranges.at(-1)!.last, bytesPerSecond };
   const { subjects } = comparison.selection;
-  const byRequests = facts.origin.retention !== 'limits';
   await using origin = closing(
     await openReader(sides.origin.access, {
-      ...{ stream: sides.origin.stream, ...bounds, subjects, byRequests },
-      replica: byRequests ? null : facts.origin.leader,
+      ...{ stream: sides.origin.stream, ...bounds, subjects, ...wayOf(facts.origin, true) },
     }),
   );
   await using mirror = closing(
     await openReader(sides.mirror.access, {
-      ...{ stream: sides.mirror.stream, ...bounds, replica: facts.mirror.leader },
+      ...{ stream: sides.mirror.stream, ...bounds, ...wayOf(facts.mirror, true) },
     }),
   );
   await merge(origin.reader, [mirror.reader], within(ranges, comparison), pause);
@@ -115,7 +115,10 @@ async function excuseByLaterOnes(
     ...{ api: sides.origin.access.api, stream: sides.origin.stream },
     subjectOf: (subject: string) => subject,
   };
-  const streams = facts.origin.retention === 'limits' ? [atMirror, atOrigin] : [atMirror];
+  const streams = [
+    ...(facts.mirror.retention === 'limits' ? [atMirror] : []),
+    ...(facts.origin.retention === 'limits' ? [atOrigin] : []),
+  ];
   await superseded.excuse(streams, facts.mirror.maxPerSubject, pause, (seq) => {
     comparison.excuse(seq, 'trimmed');
   });

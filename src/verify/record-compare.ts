@@ -46,11 +46,11 @@ export function cursorOf(bytes: Uint8Array): RecordCursor {
 export function differingParts(
   origin: StoredMessage,
   mirror: StoredMessage,
-  subject: string | null,
+  subject: Uint8Array | null,
 ): MessagePart[] {
   const parts: MessagePart[] = [];
   if (origin.timestamp !== mirror.timestamp) parts.push('time');
-  if (subject !== null && Buffer.from(mirror.subject).toString() !== subject) parts.push('subject');
+  if (subject !== null && !sameSubject(subject, mirror.subject)) parts.push('subject');
   if (!sameHeaders(origin.headers, mirror.headers)) parts.push('headers');
   if (Buffer.compare(origin.payload, mirror.payload) !== 0) parts.push('payload');
   return parts;
@@ -61,6 +61,22 @@ export function partsSeen(
   parts: Readonly<Record<MessagePart, number>>,
 ): Partial<Record<MessagePart, number>> {
   return Object.fromEntries(Object.entries(parts).filter(([, count]) => count > 0));
+}
+
+/** In JSON, which answers to requests are, this stands for whatever is no UTF-8. */
+const REPLACED = '\u{fffd}';
+
+/** Bit for bit, as far as both came as they are. */
+function sameSubject(one: Uint8Array, other: Uint8Array): boolean {
+  if (Buffer.compare(one, other) === 0) return true;
+  const [text, otherText] = [Buffer.from(one).toString(), Buffer.from(other).toString()];
+  const isReplaced = [one, other].some((bytes) => Buffer.from(bytes).includes(REPLACED));
+  return isReplaced && text === otherText;
+}
+
+/** Whether a subject can be asked for: requests are JSON too. */
+export function isAskable(subject: string): boolean {
+  return !subject.includes(REPLACED);
 }
 
 /** Alike but for what a mirror drops. */

@@ -8,6 +8,7 @@ export function remarks({ origin, mirror }: Facts): string[] {
   const error = mirror.reported?.error ?? null;
   return [
     ...originRemarks(origin),
+    ...mirrorRemarks(mirror),
     ...selectionRemarks(mirror),
     ...bucketRemarks(origin, mirror),
     ...limitRemarks(mirror),
@@ -45,12 +46,20 @@ function originRemarks({ name, retention, mirror }: StreamFacts): string[] {
   ];
 }
 
+function mirrorRemarks({ name, retention }: StreamFacts): string[] {
+  return retention === 'limits'
+    ? []
+    : [`${name} keeps by ${retention}: what was acknowledged there is gone from it`];
+}
+
 function selectionRemarks({ mirror }: StreamFacts): string[] {
-  const selection = new Selection(mirror?.transforms ?? []);
+  const selection = new Selection(mirror);
   const subjects = selection.subjects.join(', ');
   return [
     ...(selection.isAll ? [] : [`compared are the subjects that the mirror takes: ${subjects}`]),
-    ...(selection.isUnderstood ? [] : ['its subject transform is not understood: no subjects']),
+    ...(selection.isUnderstood
+      ? []
+      : ['its subject transform is not understood: subjects are not compared']),
   ];
 }
 

@@ -3,6 +3,7 @@
  * ones are on their subject. What has so many behind it has them behind every earlier one too, so
  * few questions decide over all of a subject.
  */
+import { isAskable } from './record-compare.js';
 import type { Pattern } from './replica-comparison.js';
 
 export interface Candidate {
@@ -28,8 +29,9 @@ export class SupersededCandidates {
     this.#subjectsMax = subjectsMax;
   }
 
-  /** In rising order. False: there is no room for it, and nothing will be known of it. */
+  /** In rising order. False: no room, or nobody can be asked: nothing will be known of it. */
   add(subject: string, candidate: Candidate): boolean {
+    if (!isAskable(subject)) return false;
     const candidates = this.#bySubject.get(subject);
     if (candidates === undefined && this.#bySubject.size === this.#subjectsMax) return false;
     if (this.#count === CANDIDATES_MAX) return false;

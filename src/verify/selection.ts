@@ -3,7 +3,7 @@
  * tokens, `$1` and `{{wildcard(1)}}`; with any other function of a transform subjects are not
  * compared, and the report says so. Upstream: subject_transform.go.
  */
-import type { SubjectTransform } from './stream-facts.js';
+import type { MirrorSource, SubjectTransform } from './stream-facts.js';
 
 /** Whether a subject matches one with wildcards. */
 export function matches(pattern: string, subject: string): boolean {
@@ -27,9 +27,13 @@ function wildcards(pattern: string, subject: string): string[] | null {
 
 export class Selection {
   readonly #transforms: readonly SubjectTransform[];
+  /** Of what was taken; a source that does not match leaves it as it is. */
+  readonly #stored: SubjectTransform | null;
 
-  constructor(transforms: readonly SubjectTransform[]) {
-    this.#transforms = transforms;
+  /** @param mirror  null: not a mirror any more, everything as it is */
+  constructor(mirror: Pick<MirrorSource, 'transforms' | 'stored'> | null) {
+    this.#transforms = mirror?.transforms ?? [];
+    this.#stored = mirror?.stored ?? null;
   }
 
   /** For a reader: the subjects to select; empty: all. */
@@ -44,7 +48,7 @@ export class Selection {
 
   /** Whether the mirror keeps every subject as it is. */
   get keepsSubjects(): boolean {
-    return this.#transforms.every(({ dest }) => dest === '');
+    return this.#rewriting.every(({ dest }) => dest === '');
   }
 
   selects(subject: string): boolean {
@@ -53,15 +57,26 @@ export class Selection {
 
   /** What the mirror calls it; null: a function that is not understood. */
   rewritten(subject: string): string | null {
-    const transform = this.#ofSubject(subject);
-    if (transform === undefined || transform.dest === '') return subject;
-    const { src, dest } = transform;
-    return rewrite(dest, wildcards(src, subject) ?? [], restOf(src, subject));
+    const taken = transformed(subject, this.#ofSubject(subject));
+    const stored = this.#stored;
+    if (taken === null || stored === null || !matches(stored.src, taken)) return taken;
+    return transformed(taken, stored);
+  }
+
+  /** The same in bytes, as they are where nothing is rewritten. */
+  rewrittenBytes(subject: Uint8Array): Uint8Array | null {
+    if (this.keepsSubjects) return subject;
+    const rewritten = this.rewritten(Buffer.from(subject).toString());
+    return rewritten === null ? null : Buffer.from(rewritten);
   }
 
   /** Whether `rewritten` knows an answer for all subjects. */
   get isUnderstood(): boolean {
-    return this.#transforms.every(({ dest }) => dest.split('.').every(isUnderstood));
+    return this.#rewriting.every(({ dest }) => dest.split('.').every(isUnderstood));
+  }
+
+  get #rewriting(): readonly SubjectTransform[] {
+    return this.#stored === null ? this.#transforms : [...this.#transforms, this.#stored];
   }
 
   #ofSubject(subject: string): SubjectTransform | undefined {
@@ -69,10 +84,18 @@ export class Selection {
   }
 }
 
+/** Of a subject that it matches; null: a function that is not understood. */
+function transformed(subject: string, transform: SubjectTransform | undefined): string | null {
+  if (transform === undefined || transform.dest === '') return subject;
+  const { src, dest } = transform;
+  return rewrite(dest, wildcards(src, subject) ?? [], restOf(src, subject));
+}
+
 const WILDCARD = /^(?:\$(\d+)|\{\{\s*wildcard\s*\(\s*(\d+)\s*\)\s*\}\})$/i;
 
+/** What begins with `$` and is no number stands for itself. */
 function isUnderstood(token: string): boolean {
-  return WILDCARD.test(token) || !(token.includes('{{') || token.startsWith('$'));
+  return WILDCARD.test(token) || !token.includes('{{');
 }
 
 function rewrite(dest: string, found: readonly string[], rest: string): string | null {

@@ -34,6 +34,8 @@ export interface MirrorSource {
   readonly startTime: bigint | null;
   /** What is selected, and how it is rewritten; empty: everything as it is. */
   readonly transforms: readonly SubjectTransform[];
+  /** How the stream rewrites what it took, whatever matches; null: as it is. */
+  readonly stored: SubjectTransform | null;
   /** Prefix of the API of another domain or account; null: the mirror's own. */
   readonly externalApi: string | null;
 }
@@ -85,7 +87,7 @@ export function streamFacts(answer: Json): StreamFacts {
     createdText: textOf(answer['created']),
     config,
     retention: textOf(config['retention']),
-    mirror: mirror === undefined ? null : mirrorSource(objectOf(mirror)),
+    mirror: mirror === undefined ? null : mirrorSource(objectOf(mirror), config),
     hasSources: config['sources'] !== undefined,
     isSealed: config['sealed'] === true,
     allowsTtl: config['allow_msg_ttl'] === true,
@@ -117,13 +119,10 @@ function stateFacts(state: Json): StateFacts {
   };
 }
 
-function mirrorSource(mirror: Json): MirrorSource {
+function mirrorSource(mirror: Json, { subject_transform: stored }: Json): MirrorSource {
   const filter = textOf(mirror['filter_subject']);
   const transforms = Array.isArray(mirror['subject_transforms'])
-    ? (mirror['subject_transforms'] as Json[]).map(({ src, dest }) => ({
-        src: textOf(src) || '>',
-        dest: textOf(dest),
-      }))
+    ? (mirror['subject_transforms'] as Json[]).map(transformOf)
     : [];
   const startTime = textOf(mirror['opt_start_time']);
   const external = objectOf(mirror['external']);
@@ -132,8 +131,13 @@ function mirrorSource(mirror: Json): MirrorSource {
     startSeq: numberOf(mirror['opt_start_seq']),
     startTime: startTime === '' ? null : nanosecondsOf(startTime),
     transforms: filter === '' ? transforms : [{ src: filter, dest: '' }],
+    stored: stored === undefined ? null : transformOf(objectOf(stored)),
     externalApi: textOf(external['api']) || null,
   };
+}
+
+function transformOf({ src, dest }: Json): SubjectTransform {
+  return { src: textOf(src) || '>', dest: textOf(dest) };
 }
 
 function reportedOf(reported: Json): StreamFacts['reported'] {

@@ -7,8 +7,9 @@ import type { JetStreamApi } from '../nats/api.js';
 import { patiently } from '../nats/patience.js';
 import type { StoredMessage } from '../stream/types.js';
 import { pendingOnSubjects } from './backlog.js';
+import { isAskable } from './record-compare.js';
 
-/** About 200 MB of what is kept; what is missing beyond that stays unexcused. */
+/** About 200 MB of what is kept; of what is missing beyond that nothing is known. */
 const SEQUENCES_MAX = 1_000_000;
 /** Subjects asked about side by side. */
 const AT_ONCE = 32;
@@ -27,14 +28,15 @@ export class Superseded {
   readonly #bySubject = new Map<string, number[]>();
   #count = 0;
 
-  /** In rising order. */
-  missing({ seq, subject }: StoredMessage): void {
-    if (this.#count === SEQUENCES_MAX) return;
-    this.#count++;
+  /** In rising order. False: nobody can be asked what came later on its subject. */
+  missing({ seq, subject }: StoredMessage): boolean {
     const name = Buffer.from(subject).toString();
+    if (this.#count === SEQUENCES_MAX || !isAskable(name)) return false;
+    this.#count++;
     const seqs = this.#bySubject.get(name);
     if (seqs === undefined) this.#bySubject.set(name, [seq]);
     else seqs.push(seq);
+    return true;
   }
 
   /**

@@ -73,7 +73,7 @@ async function compared(
 }
 
 function originMessages({ access, stream }: Side, { mirror }: Facts): OriginMessages {
-  const selection = new Selection(mirror.mirror?.transforms ?? []);
+  const selection = new Selection(mirror.mirror);
   const textOf = (subject: Uint8Array): string => Buffer.from(subject).toString();
   return {
     at: async (seq) => {
@@ -81,7 +81,7 @@ function originMessages({ access, stream }: Side, { mirror }: Facts): OriginMess
       return message !== null && selection.selects(textOf(message.subject)) ? message : null;
     },
     isAlike: (ofOrigin, ofMirror) => {
-      const subject = selection.rewritten(textOf(ofOrigin.subject));
+      const subject = selection.rewrittenBytes(ofOrigin.subject);
       return differingParts(ofOrigin, ofMirror, subject).length === 0;
     },
   };

@@ -13,7 +13,14 @@ import { backlogReport, isSettled, sampleBacklog, SAMPLES_APART_MS } from './bac
 import type { BacklogSample } from './backlog.js';
 import { borderOf, MirrorComparison } from './comparison.js';
 import { reportOf } from './conclude.js';
-import { readAll, readSome, untold, type ReadingTools } from './reading.js';
+import {
+  isReadElsewhere,
+  readAll,
+  readSome,
+  untold,
+  type ReadFrom,
+  type ReadingTools,
+} from './reading.js';
 import { objectsOf, SEQUENCES_MAX, type ObjectFinding } from './objects.js';
 import { recheck } from './recheck.js';
 import { isBeyondOrigin } from './remarks.js';
@@ -99,7 +106,7 @@ class Verification {
   readonly #skew: bigint;
   #comparison: MirrorComparison;
   #sample: Sample | null = null;
-  #servers: readonly [string | null, string | null] = [null, null];
+  #servers: ReadFrom = [[], []];
   readonly #notes: string[];
   /** Whether all that was to be read was. */
   #isRead = false;
@@ -263,13 +270,20 @@ class Verification {
 
   async #recheck(facts: Facts): Promise<void> {
     const first = this.#comparison;
-    const found = first.differences.all().filter(({ kind }) => kind !== 'beyond');
+    const { origin, mirror } = facts;
+    // The leader alone says where the origin ends: what lies above is beyond it, and no more.
+    const upToEnd = span(1, origin.state.last_seq);
+    const found = intersect(setOf(rangesOf(first.differences.all())).ranges(), upToEnd);
     if (isBeyondOrigin(facts)) {
-      const { origin, mirror } = facts;
       const last = Math.min(mirror.state.last_seq, this.#scope.last);
-      first.beyond({ first: origin.state.last_seq + 1, last });
+      first.beyond({ first: Math.max(this.#scope.first, origin.state.last_seq + 1), last });
     }
-    const doubtful = this.#keptInDoubt(facts);
+    const isResumed = this.#request.resume !== null;
+    const leaders = isResumed ? [null] : [this.#start.origin.leader, origin.leader];
+    const isDoubtful = isReadElsewhere(this.#servers[0], leaders);
+    // What lies outside of the leader's bounds is gone there too.
+    const bounds = span(origin.state.first_seq, origin.state.last_seq);
+    const doubtful = isDoubtful ? intersect(first.explained.ranges('kept'), bounds) : [];
     if (found.length === 0 && doubtful.length === 0) return;
     const { hasher, signal } = this.#tools;
     const { bytesPerSecond } = this.#request;
@@ -279,22 +293,10 @@ class Verification {
         now: () => this.#now(),
         pause: () => signal.aborted,
       },
-      setOf([...rangesOf(found), ...doubtful]).ranges(),
+      setOf([...found, ...doubtful]).ranges(),
     );
     if (signal.aborted) this.#ended = 'it was interrupted';
     else this.#comparison = first.confirmedBy(second, doubtful);
-  }
-
-  /**
-   * What the mirror has and the origin not, unless the origin was read on its leader alone: a
-   * follower may lack it by itself. What lies outside of the leader's bounds is gone there too.
-   */
-  #keptInDoubt({ origin }: Facts): SeqRange[] {
-    const [server] = this.#servers;
-    const isLeader = server === origin.leader && server === this.#start.origin.leader;
-    if (server === null || (isLeader && this.#request.resume === null)) return [];
-    const { first_seq, last_seq } = origin.state;
-    return intersect(this.#comparison.explained.ranges('kept'), span(first_seq, last_seq));
   }
 
   /** Once the mirror has passed what was the origin's end, or long enough after the first. */
@@ -309,6 +311,7 @@ class Verification {
         await sleep(LOOK_EVERY_MS, undefined, { signal: this.#tools.signal });
         now = await readFacts(this.#sides);
       }
+      this.#ended = changeBetween(facts, now);
       return await sampleBacklog(this.#sides.origin.access.api, now.origin, now.mirror);
     } catch (error) {
       this.#ended = this.#tools.signal.aborted ? 'it was interrupted' : endingOf(error);

@@ -150,6 +150,27 @@ onServer('verify: situations', () => {
     expect(report.coverage.compared).toBe(20);
   });
 
+  it('a transform of the mirror itself, behind that of what it takes', async () => {
+    await addOrigin('Z', 20);
+    const [taken, stored] = [
+      { src: 'z.>', dest: '$KV.z.>' },
+      { src: '$KV.z.1', dest: 'one.z' },
+    ];
+    const mirror = { subject_transforms: [taken] };
+    await addMirror(client, 'MZ', 'Z', { mirror, subject_transform: stored });
+    for (const depth of ['full', 'state'] as const) {
+      const result = depth === 'full' ? 'identical' : 'no difference seen';
+      expect(await gistOf('MZ', { depth })).toEqual({ result, backlog: 'caught up' });
+    }
+  });
+
+  it('a mirror that is a work queue: what was acknowledged there is not called missing', async () => {
+    await addOrigin('Q', 20);
+    await addMirror(client, 'MQ', 'Q', { retention: 'workqueue' });
+    await client.deleteMessages('MQ', 1, 2);
+    expect(await gistOf('MQ')).toMatchObject({ result: 'inconclusive', unknown: 2 });
+  });
+
   it('limits of the mirror: messages, bytes, messages of a subject', async () => {
     await addOrigin('K', 40, {}, 4);
     await addMirror(client, 'MK1', 'K', { max_msgs: 10 });

@@ -95,6 +95,37 @@ describe('comparison', () => {
     expect(comparison.parts).toMatchObject({ [part]: 1 });
   });
 
+  it('a subject that is no UTF-8: bit for bit, but for what came as JSON', async () => {
+    const named = (...bytes: number[]): StoredMessage[] => [
+      { ...message(1), subject: Uint8Array.from(bytes) },
+    ];
+    const [one, other, asJson] = [named(0x61, 0xff), named(0x61, 0xfe), named(0x61, 239, 191, 189)];
+    expect(counts(await compare(one, other))).toEqual({ changed: 1 });
+    expect(counts(await compare(one, asJson))).toEqual({});
+    expect(counts(await compare(named(0x62, 0xff), asJson))).toEqual({ changed: 1 });
+  });
+
+  it.each([
+    ['a work queue', { retention: 'workqueue' }],
+    ['kept by interest', { retention: 'interest' }],
+    [
+      'too many on a subject that nobody can tell',
+      {
+        max_msgs_per_subject: 1,
+        mirror: { name: 'S', subject_transforms: [{ src: '>', dest: '{{left(1,2)}}' }] },
+      },
+    ],
+  ])('gone from a mirror by its own rules or lost, nothing tells: %s', async (_title, config) => {
+    expect(counts(await compare(messages(1, 2), messages(2), { config }))).toEqual({ unknown: 1 });
+  });
+
+  it('beyond what was taken for the end, and read again: the end as its leader tells it', async () => {
+    const first = await compare(messages(1, 2), messages(1, 2, 3, 4, 5));
+    expect(counts(first)).toEqual({ beyond: 3 });
+    const grown = await compare(messages(1, 2, 3, 4), messages(1, 2, 3, 4));
+    expect(counts(first.confirmedBy(grown))).toEqual({ beyond: 1, settled: 2 });
+  });
+
   it('conditions of publishing: dropped by a mirror, other headers are not', async () => {
     const dropped = `Nats-Expected-Last-Sequence: 4\r\nNats-Batch-Id: b\r\n`;
     const kept = `${HEAD}A: 1\r\n\r\n`;

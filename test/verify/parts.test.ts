@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createPrng } from '../../src/base/prng.js';
 import type { JetStreamApi } from '../../src/nats/api.js';
 import { backlogReport, sampleBacklog, type BacklogSample } from '../../src/verify/backlog.js';
-import { suspectsOf, untold } from '../../src/verify/reading.js';
+import { isReadElsewhere, suspectsOf, untold } from '../../src/verify/reading.js';
 import { isBeyondOrigin, isOlderThanOrigin, remarks } from '../../src/verify/remarks.js';
 import { checkToken, parseToken, restore, resumeToken } from '../../src/verify/resume.js';
 import { rangeSample, seenPart, sizeOf, spotSample } from '../../src/verify/sampling.js';
@@ -25,7 +25,8 @@ describe('selection', () => {
   });
 
   it('rewrites with $1 and {{wildcard(1)}}, in any order; knows what it does not know', () => {
-    const of = (src: string, dest: string): Selection => new Selection([{ src, dest }]);
+    const of = (src: string, dest: string): Selection =>
+      new Selection({ transforms: [{ src, dest }], stored: null });
     expect(of('a.*.*', 'x.$2.$1').rewritten('a.1.2')).toBe('x.2.1');
     expect(of('a.*.*', 'x.{{ Wildcard(2) }}').rewritten('a.1.2')).toBe('x.2');
     expect(of('a.>', 'x.>').rewritten('a.1.2')).toBe('x.1.2');
@@ -33,7 +34,21 @@ describe('selection', () => {
     expect(of('a.*', 'x.{{left(1,2)}}').rewritten('a.1')).toBeNull();
     expect(of('a.*', 'x.{{left(1,2)}}').isUnderstood).toBe(false);
     expect(of('a.*', '').selects('b.1')).toBe(false);
-    expect(new Selection([]).selects('b.1')).toBe(true);
+    expect(new Selection(null).selects('b.1')).toBe(true);
+  });
+
+  it('what a mirror takes is rewritten again by its own transform, where that matches', () => {
+    const [taken, stored] = [
+      { src: 'a.*', dest: '$KV.x.$1' },
+      { src: '$KV.x.>', dest: 'y.>' },
+    ];
+    const both = new Selection({ transforms: [taken], stored });
+    expect(both.rewritten('a.1')).toBe('y.1');
+    const alone = new Selection({ transforms: [], stored });
+    expect(['a.1', '$KV.x.2'].map((subject) => alone.rewritten(subject))).toEqual(['a.1', 'y.2']);
+    expect([both.isUnderstood, alone.isAll, alone.keepsSubjects]).toEqual([true, true, false]);
+    const split = { src: '>', dest: '{{left(1,2)}}' };
+    expect(new Selection({ transforms: [], stored: split }).isUnderstood).toBe(false);
   });
 });
 
@@ -156,8 +171,8 @@ describe('untold: messages of a leader that neither side that was read has', () 
   const of = (first_seq: number, last_seq: number, held: number): ReturnType<typeof facts> =>
     facts([], {}, { messages: held, first_seq, last_seq });
   const all = { first: 1, last: 100 };
-  const everything = new Selection([]);
-  const some = new Selection([{ src: 'a.*', dest: '' }]);
+  const everything = new Selection(null);
+  const some = new Selection({ transforms: [{ src: 'a.*', dest: '' }], stored: null });
 
   it.each([
     ['none: all were told', of(1, 100, 100), of(1, 100, 100), all, 100, everything, 0],
@@ -180,6 +195,17 @@ describe('untold: messages of a leader that neither side that was read has', () 
   ] as const)('%s', (_, origin, mirror, scope, told, selection, count) => {
     expect(untold({ origin, mirror }, scope, { told, selection })).toBe(count);
   });
+});
+
+it.each([
+  ['nobody: their leader was asked', [], ['n1', 'n1'], false],
+  ['the leader all the while', ['n1'], ['n1', 'n1'], false],
+  ['a follower', ['n2'], ['n1', 'n1'], true],
+  ['a follower first, the leader then', ['n2', 'n1'], ['n1', 'n1'], true],
+  ['who led at the start alone', ['n1'], ['n1', 'n2'], true],
+  ['some of it in an earlier run', ['n1'], [null], true],
+])('read elsewhere than on the leader: %s', (_title, servers, leaders, is) => {
+  expect(isReadElsewhere(servers, leaders)).toBe(is);
 });
 
 describe('resume', () => {
