@@ -294,12 +294,15 @@ export const scenarioSchema = z.strictObject({
     .optional()
     .describe("multiplies the mirror's constants; upstream is 1; default 0.05"),
   origin: z
-    .strictObject({
-      synthetic: synthetic.optional(),
-      natsGaps: natsGaps.optional(),
-      nats: nats.optional(),
-      module: module.optional(),
-    })
+    .strictObject(
+      {
+        synthetic: synthetic.optional(),
+        natsGaps: natsGaps.optional(),
+        nats: nats.optional(),
+        module: module.optional(),
+      },
+      'a mapping with one of synthetic, natsGaps, nats or module',
+    )
     .describe('exactly one'),
   mirror: z
     .strictObject({

@@ -1,8 +1,12 @@
-/** docs/faults.md and the README name every fault, and say what threads and nats do with each. */
+/**
+ * docs/faults.md and the README name every fault, and say what threads and nats do with each;
+ * docs/scenarios.md names every key of a file.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cannotOnServers } from '../../src/nats/cannot.js';
-import { FAULT_KINDS } from '../../src/scenario/schema.js';
+import { parseScenario } from '../../src/scenario/parse.js';
+import { FAULT_KINDS, scenarioSchema } from '../../src/scenario/schema.js';
 import { MEMBER_KINDS } from '../../src/scenario/target.js';
 import type { FaultAction, FaultKind } from '../../src/scenario/types.js';
 import { threadsDriver } from '../../src/threads/driver.js';
@@ -57,5 +61,33 @@ describe('docs: faults', () => {
     const plan = planOf({ replicas, faults: [{ dropConsumer: 'origin', at: '1s' }] });
     expect(cannotOnServers(plan.faults[0]!.action, plan, 'theirs')).toBe(why);
     expect(cannotOnServers(plan.faults[0]!.action, plan, 'ours')).toBe(null);
+  });
+});
+
+describe('docs: scenario files', () => {
+  const page = readFileSync('docs/scenarios.md', 'utf8');
+  const [writing = ''] = page.split('## Those that come with lockstep');
+
+  it('the tables have a row for every key, of origins and expectations too', () => {
+    const { origin, expect: expected, ...others } = scenarioSchema.shape;
+    const keys = [
+      ...[...Object.keys(others), 'origin', 'expect'],
+      ...Object.keys(origin.shape),
+      ...Object.keys(expected.unwrap().shape),
+    ];
+    expect(
+      rowsOf(writing)
+        .map(({ kind }) => kind)
+        .sort(),
+    ).toEqual(keys.sort());
+  });
+
+  it('the example is one', () => {
+    const text = /```yaml\n([^`]+)```/.exec(writing)?.[1] ?? '';
+    const plan = parseScenario(text, 'docs', () => '');
+    expect(plan.faults.map(({ action: { kind }, id }) => [kind, id])).toEqual([
+      ['stepDown', 'sd'],
+      ['kill', 'faults[1]'],
+    ]);
   });
 });
