@@ -108,17 +108,15 @@ export function credentialGiven(text: string): Credential {
   return holdsSecret(text) ? new Secret(text) : text;
 }
 
-/** A login of a url, where nothing else that was given says who connects. */
+/** A login of a url: its token goes beside whatever was given, its user only where no key was. */
 export function withLogin(
   given: ConnectionGiven,
   { user, password, token }: Credentials,
 ): ConnectionGiven {
-  const { creds, nkey, jwt } = given;
-  if ((creds ?? nkey ?? jwt) !== undefined) return given;
+  const hasKey = (given.creds ?? given.nkey ?? given.jwt) !== undefined;
   return {
     ...given,
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
+    ...(user === undefined || password === undefined || hasKey ? {} : { user, password }),
     ...(token === undefined ? {} : { token }),
   };
 }

@@ -193,13 +193,15 @@ describe('flags: credentials', () => {
     expect(replayCommand(undefined, flags(secret), 1)).toBe('lockstep run --seed 1');
   });
 
-  it('a login of a url: beside a user, not beside a key', () => {
+  it('a login of a url: its user beside no key, its token beside any', () => {
     const url = 'nats://u:p@h';
     expect(connection({ server: url }).user).toBe('u');
     expect(connection({ server: url, user: 'v', password: 'w' }).user).toBe('v');
     expect(connection({ server: url, creds: '/c' })).toEqual({
       ...{ creds: '/c', servers: ['nats://h:4222'] },
     });
+    const beside = connection({ server: 'nats://t@h', creds: '/c' });
+    expect([beside.creds, revealed(beside)]).toEqual(['/c', { token: 't' }]);
     expect(connection({ origin: `${url}/S`, nkey: '/n' })).toEqual({
       ...{ nkey: '/n', servers: ['nats://h:4222'] },
     });
