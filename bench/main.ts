@@ -5,21 +5,34 @@
  * not quote them.
  */
 import { Bench } from 'tinybench';
+import { toErrorData } from '../src/base/errors.js';
 import { loadHasher } from '../src/base/hasher.js';
 import { planScenario } from '../src/scenario/parse.js';
 import type { ClusterEvent } from '../src/scenario/driver.js';
 import { play, type PlayResult } from '../src/scenario/play.js';
 import { threadsDriver } from '../src/threads/driver.js';
+import { EXIT_USAGE } from '../src/verdict/types.js';
+import { parseFlags } from './flags.js';
 import { median } from './median.js';
 import { benchSim } from './sim.js';
 
-const quick = process.argv.includes('--quick');
-const simOnly = process.argv.includes('--sim');
+const { quick, sim: simOnly } = flags();
 const MESSAGES = quick ? 100_000 : 4_000_000;
 const GAP = quick ? 100_000 : 1_000_000;
 const ITERATIONS = quick ? 2 : 7;
 
 const hasher = await loadHasher();
+/** What is none ends the process before anything is measured. */
+function flags(): { readonly quick: boolean; readonly sim: boolean } {
+  const no = { type: 'boolean', default: false } as const;
+  try {
+    return parseFlags({ quick: no, sim: no });
+  } catch (error) {
+    console.error(`bench: ${toErrorData(error).message}`);
+    process.exit(EXIT_USAGE);
+  }
+}
+
 interface Run {
   readonly summary: PlayResult['summary'];
   /** From the first delivery until every replica held everything, milliseconds. */

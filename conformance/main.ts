@@ -3,7 +3,7 @@
  * what is kept, `-- --write` keeps it and writes docs/conformance.md.
  */
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { parseFlags } from '../bench/flags.js';
 import { LockstepError, toErrorData, usageError } from '../src/base/errors.js';
 import { loadHasher } from '../src/base/hasher.js';
 import { lacksServer } from '../src/nats/driver.js';
@@ -12,14 +12,6 @@ import { nearest } from '../src/scenario/words.js';
 import { playCase, skipReason, type Outcome } from './outcome.js';
 import { DRIVERS, PAGE, readCases, readResults, renderPage, RESULTS } from './results.js';
 import type { CaseResult, Results } from './results.js';
-
-const { values } = parseArgs({
-  options: {
-    on: { type: 'string', default: 'sim,threads' },
-    only: { type: 'string' },
-    write: { type: 'boolean', default: false },
-  },
-});
 
 try {
   process.exitCode = await main();
@@ -30,6 +22,11 @@ try {
 }
 
 async function main(): Promise<number> {
+  const values = parseFlags({
+    on: { type: 'string', default: 'sim,threads' },
+    only: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  });
   const names = values.on.split(',');
   for (const name of names)
     known(

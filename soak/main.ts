@@ -5,7 +5,7 @@
  * be started with --expose-gc and with probe.js preloaded into every thread.
  */
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { parseFlags } from '../bench/flags.js';
 import { toErrorData } from '../src/base/errors.js';
 import { loadHasher } from '../src/base/hasher.js';
 import { parseCount, parsePositiveDuration } from '../src/base/units.js';
@@ -120,11 +120,9 @@ function partOf(
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      for: { type: 'string', default: '1m' },
-      seed: { type: 'string', default: '1' },
-    },
+  const values = parseFlags({
+    for: { type: 'string', default: '1m' },
+    seed: { type: 'string', default: '1' },
   });
   const forMs = parsePositiveDuration('--for', values.for);
   const seed = parseCount('--seed', values.seed, { min: 0 });

@@ -72,6 +72,8 @@ function exitCodeOf(error: unknown): number {
 /** In one line: commander puts what may be meant on a second one, and shows help for no command. */
 function refusalOf({ code, message }: CommanderError): string {
   if (code === 'commander.help') {
+    const [, , asked, command] = process.argv;
+    if (asked === 'help' && command !== undefined) return `unknown command '${command}'`;
     const group = process.argv[2] === 'nats' ? 'lockstep nats' : 'lockstep';
     return `no command is given; ${group} --help lists them`;
   }

@@ -19,7 +19,7 @@ export function replayCommand(scenario: string | undefined, flags: RunFlags, see
   add('--cluster-name', flags.clusterName);
   add('--replicas', flags.replicas);
   add('--skip', flags.skip);
-  for (const line of flags.fault) add('--fault', line);
+  for (const line of flags.fault ?? []) add('--fault', line);
   add('--election', flags.election);
   add('--time-scale', flags.timeScale);
   add('--time-limit', flags.timeLimit);

@@ -62,6 +62,7 @@ function textOf(path: string, file: ReplayFile, replayed: Replayed, most: number
   const { summary } = replayed;
   const left = Math.max(0, replayed.lines.length - most);
   const lines = replayed.lines.slice(left);
+  const until = summary.until === null ? '' : ` --until ${quoted(summary.until)}`;
   const cluster =
     plan.replicas === 1 ? '1 replica' : `${plan.replicas} replicas, election ${plan.election}`;
   return [
@@ -72,7 +73,7 @@ function textOf(path: string, file: ReplayFile, replayed: Replayed, most: number
     ...lines.map((line) => printable(renderLine(line))),
     '',
     ...outcomeLines(summary, file),
-    `replay: lockstep replay ${quoted(path)}`,
+    `replay: lockstep replay ${quoted(path)}${until}`,
   ].join('\n');
 }
 

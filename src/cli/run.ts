@@ -25,7 +25,7 @@ export interface RunFlags extends DriverFlags {
   readonly origin?: string;
   readonly replicas?: string;
   readonly skip?: string;
-  readonly fault: readonly string[];
+  readonly fault?: readonly string[];
   readonly seed?: string;
   readonly election?: string;
   readonly timeScale?: string;
@@ -53,7 +53,7 @@ export function addRunCommand(program: Command): void {
     )
     .option('--replicas <n>', '1, 3, 5 or 7')
     .option('--skip <encoding>', 'entries or range')
-    .option('--fault <line>', 'stepDown=leader,when=skipped:10000 (repeatable)', collect, [])
+    .option('--fault <line>', 'stepDown=leader,when=skipped:10000 (repeatable)', collect)
     .option('--seed <n>', 'seed of timeouts and of the synthetic content')
     .option('--election <mode>', 'conductor, timers or both')
     .option('--time-scale <scale>', "of the mirror's constants; upstream is 1, default 0.05")
@@ -149,7 +149,7 @@ export function planOf(scenario: string | undefined, flags: RunFlags): Plan {
   const { raw, where } = source;
   if (!isObject(raw)) return planScenario(raw, where, readInput);
   const fields = fieldsOf(flags);
-  const lines = flags.fault.map(faultLine);
+  const lines = (flags.fault ?? []).map(faultLine);
   const own = raw['faults'] ?? [];
   const faults = Array.isArray(own) ? [...(own as unknown[]), ...lines] : own;
   const ownCount = Array.isArray(own) ? own.length : Number.POSITIVE_INFINITY;
@@ -248,6 +248,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Values of an option that may be repeated. */
-export function collect(line: string, lines: readonly string[]): string[] {
+export function collect(line: string, lines: readonly string[] = []): string[] {
   return [...lines, line];
 }

@@ -24,7 +24,7 @@ export interface SweepFlags {
   readonly cores?: string;
   readonly timeLimit?: string;
   readonly untilPlateau?: string;
-  readonly mustHit: readonly string[];
+  readonly mustHit?: readonly string[];
   readonly coverage?: boolean;
   readonly keepGoing?: boolean;
   readonly conditions?: 'calm' | 'drawn';
@@ -63,7 +63,7 @@ export function sweepRequest(scenario: string | undefined, flags: SweepFlags): S
   const shard = flags.shard === undefined ? null : shardOf(flags.shard, seeds);
   const source = scenario === undefined ? null : sourceOf(scenario, flags.beyondQuorum === true);
   const subject = subjectOf(source, flags);
-  const mustHit = checkMustHit('--must-hit', flags.mustHit, subject);
+  const mustHit = checkMustHit('--must-hit', flags.mustHit ?? [], subject);
   const shrink = shrinkOf(source, flags, subject);
   // Last: what was typed is told of before what is missing.
   if (seeds === null && plateau === null && limitMs === null) {

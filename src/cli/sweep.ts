@@ -24,7 +24,7 @@ export function addSweepCommand(program: Command): void {
     .option('--cores <n>', 'threads; default: all cores')
     .option('--time-limit <duration>', 'end then; without --seeds: as many as fit')
     .option('--until-plateau <n>', 'end when this many seeds in a row showed nothing new')
-    .option('--must-hit <cell>', 'leader:skipping:kill has to be met (repeatable)', collect, [])
+    .option('--must-hit <cell>', 'leader:skipping:kill has to be met (repeatable)', collect)
     .option('--coverage', 'print how often each fault fell in each phase')
     .option('--keep-going', 'go on after a seed that failed')
     .addOption(

@@ -34,6 +34,18 @@ interface Begun {
   state: string;
 }
 
+function framesOf({ stack = '' }: Error): string {
+  const from = stack.search(/^ +at /m);
+  return from < 0 ? '' : stack.slice(from);
+}
+
+/** The same error, its own frames behind those of the call. */
+function askedFrom(call: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error.stack?.includes(call) === true) return error;
+  error.stack = `${error.name}: ${error.message}\n${call}\n${framesOf(error)}`;
+  return error;
+}
+
 export class Waits {
   readonly #begun: Begun[] = [];
   #isTold = false;
@@ -43,9 +55,17 @@ export class Waits {
     this.#isTold = true;
   }
 
-  /** @param what  as the test calls it: `caughtUp` */
+  /**
+   * What fails does so in a turn of its own, where the test is on no stack: it gets the frames of
+   * this call, so that a runner shows the line that asked.
+   *
+   * @param what  as the test calls it: `caughtUp`
+   */
   add<T>(what: string, outcome: Promise<T>): Promise<T> {
-    const wait = new Wait<T>((resolve, reject) => void outcome.then(resolve, reject));
+    const call = framesOf(new Error(what));
+    const wait = new Wait<T>((resolve, reject) => {
+      outcome.then(resolve, (error: unknown) => reject(askedFrom(call, error) as Error));
+    });
     const begun: Begun = { what, wait, state: 'was still waiting when the test ended' };
     outcome.then(
       () => (begun.state = 'was over in time, but nobody waited for it'),

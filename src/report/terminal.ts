@@ -104,12 +104,14 @@ function stateLines({ origin, replicas }: RunSummary): string[] {
 }
 
 function countLines(summary: RunSummary, extras: RunExtras): string[] {
-  const { messages, leadership, stallMs, rate, origin } = summary;
+  const { messages, leadership, stallMs, rate, origin, driver } = summary;
   const wrong = Object.entries(messages)
     .filter(([kind, count]) => kind !== 'ok' && count > 0)
     .map(([kind, count]) => `${grouped(count)} ${kind}`);
-  const compared =
-    extras.comparedInMs === null ? 'not compared' : `compared in ${duration(extras.comparedInMs)}`;
+  const { comparedInMs } = extras;
+  // In virtual time the comparison takes none.
+  const took = comparedInMs === null || driver === 'sim' ? '' : ` in ${duration(comparedInMs)}`;
+  const compared = comparedInMs === null ? 'not compared' : `compared${took}`;
   const since = extras.stallFromMs === null ? '' : `, from ${duration(extras.stallFromMs)} on`;
   const rows = [
     ['messages', [`${grouped(messages.ok)} ok`, ...wrong, compared].join(', ')],
@@ -131,8 +133,9 @@ function skipText({ skip, driver }: RunSummary): string {
   if (sequences === null || batches === null || largestBatch === null || refused === null) {
     return `not seen on ${driver}`;
   }
+  const inBatches = `${grouped(batches)} ${batches === 1 ? 'batch' : 'batches'}`;
   return (
-    `${grouped(sequences)} sequences in ${grouped(batches)} batches, ` +
+    `${counted(sequences, 'sequence')} in ${inBatches}, ` +
     `largest ${grouped(largestBatch)}, ${grouped(refused)} refused`
   );
 }

@@ -16,6 +16,7 @@ export function counted(count: number, thing: string): string {
 
 /** Milliseconds as `12 ms`, `1.3 s` or `2 min 5 s`. */
 export function duration(ms: number): string {
+  if (ms <= -1_000) return `-${duration(-ms)}`;
   if (ms < 1_000) return `${trimmed(ms)} ms`;
   if (ms < 59_950) return `${trimmed(ms / 1_000)} s`;
   const seconds = Math.round(ms / 1_000);

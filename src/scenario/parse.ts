@@ -42,7 +42,12 @@ export function parseScenario(text: string, name: string, readFile: ReadFile): P
 
 /** A scenario file -> data of unknown shape, and where its parts were written. Errors: usage. */
 export function scenarioSource(path: string, readFile: ReadFile): ScenarioSource {
-  return parseSource(readText('scenario', path, readFile, SCENARIO_BYTES_MAX), path);
+  const source = parseSource(readText('scenario', path, readFile, SCENARIO_BYTES_MAX), path);
+  const { raw } = source;
+  if (typeof raw === 'object' && raw !== null && 'format' in raw && 'plan' in raw) {
+    throw new LockstepError('usage', `${path}: is a replay file; lockstep replay plays it`);
+  }
+  return source;
 }
 
 /**

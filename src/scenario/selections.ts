@@ -100,7 +100,9 @@ function fitting(
   if (selection.kind !== 'shape') return selection;
   const least = SHAPE_MEMBERS_MIN[selection.shape];
   if (slots.length >= least) return selection;
-  throw usageError(where, raw, `possible with ${slots.length} replicas: it takes ${least}`);
+  // Replicas are an odd number.
+  const takes = least + ((least + 1) % 2);
+  throw usageError(where, raw, `possible with ${slots.length} replicas: it takes ${takes}`);
 }
 
 function sidesOf(

@@ -15,6 +15,7 @@ const BAD: readonly (readonly [what: string, args: readonly string[], says: RegE
   ['a slip in a command', ['runn'], /'runn'; did you mean run\?/],
   ['a slip in a flag', ['run', '--sed', '5'], /'--sed'; did you mean --seed\?/],
   ['no command', [], /no command is given/],
+  ['help for no command', ['help', 'frob'], /unknown command 'frob'/],
   [
     'a directory that is a file',
     ['run', '--out-dir', 'README.md'],
@@ -51,6 +52,11 @@ const BAD: readonly (readonly [what: string, args: readonly string[], says: RegE
   ['unknown election', ['run', '--election', 'monarchy'], /monarchy/],
   ['one value given twice', ['run', '--seed', '1', '--seed', '2'], /--seed: given twice/],
   ['a scenario for a replay', ['replay', 'scenarios/main-job.yaml'], /lockstep run plays/],
+  [
+    'a replay for a scenario',
+    ['run', 'scenarios/found/credit-lost.json'],
+    /is a replay file; lockstep replay plays it/,
+  ],
   ['a line break in a flag', ['run', '--o\nn'], /unknown option '--o\\u\{a\}n'/],
   ['a line break in a value', ['run', '--skip', 'a\nb'], /--skip: "a\\u\{a\}b" is not one of/],
 ];

@@ -159,6 +159,15 @@ describe('kit: cluster: faults', () => {
     expect([summary.verdict, reasons]).toEqual(['held', []]);
   });
 
+  it('fails with the line of the test that asked first on its stack', async () => {
+    await using cluster = await onSim();
+    const asked = (promise: Promise<unknown>): Promise<unknown> =>
+      promise.catch((error: unknown) => /[\w-]+\.test\.ts/.exec((error as Error).stack!)?.[0]);
+    const never = cluster.when({ applied: 1e6 }, { within: '1ms' }).kill('any');
+    expect(await asked(never)).toBe('cluster.test.ts');
+    expect(await asked(cluster.inject({ kill: 'r9' }))).toBe('cluster.test.ts');
+  });
+
   it('fails when it would break more than the cluster tolerates, and says so', async () => {
     await using cluster = await onSim();
     await cluster.inject({ kill: 'follower' });

@@ -88,6 +88,22 @@ test('report: terminal: what a driver does not see -> it says so, and no zero', 
   ]);
 });
 
+test('report: terminal: virtual time, one batch -> no time of comparing, and no plural', () => {
+  const skip = {
+    encoding: 'range',
+    sequences: 9,
+    batches: 1,
+    largestBatch: 1,
+    refused: 0,
+  } as const;
+  const virtual: RunSummary = { ...summary, driver: 'sim', skip };
+  const lines = renderRun(virtual, timeline, extras).split('\n');
+  expect(lines.filter((line) => /^(messages|skipped) /.test(line))).toEqual([
+    'messages   100,001 ok, compared',
+    'skipped    9 sequences in 1 batch, largest 1, 0 refused',
+  ]);
+});
+
 test('report: terminal: a run that held -> everything, in this order', () => {
   expect(renderRun(summary, timeline, extras).split('\n')).toEqual([
     'step-down in the middle of a skip',
@@ -224,6 +240,8 @@ test('report: terminal: one reason -> told on the line of the verdict', () => {
 
 test.each([
   [0, '0 ms'],
+  [-250.04, '-250 ms'],
+  [-40_396, '-40.4 s'],
   [0.04, '0 ms'],
   [999.94, '999.9 ms'],
   [1_000, '1 s'],

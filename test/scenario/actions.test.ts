@@ -178,7 +178,7 @@ describe('actions: refused', () => {
       '.partition: "leadr" is not one of leader, follower, follower:lagging, follower:ahead, any, ' +
         'r1, r2, r3; did you mean leader?',
     ],
-    [{ partition: 'ring' }, '.partition: "ring" is not possible with 3 replicas: it takes 4'],
+    [{ partition: 'ring' }, '.partition: "ring" is not possible with 3 replicas: it takes 5'],
     [{ partition: 'spurs' }, '.partition: "spurs" is not possible with 3 replicas: it takes 5'],
     [{ overrun: 'follower' }, '.overrun: "follower" is not one of leader, r1, r2, r3'],
     [{ overrun: 'leader', entries: -1 }, '.entries: -1 is not a whole number from 0 to 2^53-1'],

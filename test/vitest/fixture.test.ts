@@ -64,6 +64,12 @@ describe('vitest: what nobody awaits', () => {
     await expect(cluster.inject({ stepDown: 'r9' })).rejects.toThrow('r9');
   });
 
+  test('a matcher that fails has the line of the test on its stack', async ({ cluster }) => {
+    const failed = expect(cluster).toHaveElected({ times: 9 }) as Promise<unknown>;
+    const stack = await failed.catch((error: unknown) => (error as Error).stack);
+    expect(stack).toMatch(/^Error: toHaveElected: failed\n[^]*fixture\.test\.ts/);
+  });
+
   it('each is told in a line, with what came of it', async ({ task }) => {
     await using cluster = await startCluster({ on: 'sim' });
     watch(task, cluster.waits);
