@@ -41,6 +41,8 @@ export class ReaderIntake {
   #delivered = 0;
   #last = 0;
   #pending = 0;
+  /** Whether the last that came was a heartbeat. */
+  #isIdle = false;
   // The batch that is being filled.
   #from = 0;
   #count = 0;
@@ -54,6 +56,12 @@ export class ReaderIntake {
     this.#batchBytesMax = Math.min(BATCH_BYTES_MAX, bytesPerSecond / 4);
     this.#to = to;
     this.#goOn = goOn;
+  }
+
+  /** What the server counted when it made the consumer. */
+  counted(pending: number): void {
+    this.isAtEnd ||= pending === 0;
+    if (this.#delivered === 0) this.#pending = pending;
   }
 
   /** Takes in what the connection got. Nothing in it makes this throw. */
@@ -90,6 +98,7 @@ export class ReaderIntake {
       return;
     }
     this.#delivered = deliverySeq;
+    this.#isIdle = false;
     this.#write(raw);
     this.isAtEnd = seq === this.#to || reply.pending === 0;
   }
@@ -136,8 +145,16 @@ export class ReaderIntake {
     const last = Number(/^Nats-Last-Consumer:\s*(\d{1,16})\s*$/m.exec(text)?.[1] ?? Number.NaN);
     if (last > this.#delivered) this.fault = `delivery ${last} was sent and did not come`;
     else if (stalled !== undefined) this.#askedToGoOn(stalled);
-    // A heartbeat is only sent when there is nothing to deliver, or while the server waits for us.
-    else if (last === this.#delivered) this.isAtEnd = true;
+    else if (last === this.#delivered) this.#idle();
+  }
+
+  /**
+   * A heartbeat is only sent when there is nothing to deliver, or while the server waits for us.
+   * Where it counted more than came, one may be ahead of those: the next one decides.
+   */
+  #idle(): void {
+    this.isAtEnd = this.#pending === 0 || this.#isIdle;
+    this.#isIdle = true;
   }
 
   #askedToGoOn(subject: string): void {

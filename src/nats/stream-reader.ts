@@ -179,7 +179,7 @@ class ConsumerReader implements StreamReader {
         ...{ deliverSubject: listening.subject, heartbeatMs: HEARTBEAT_MS },
         inactiveMs: INACTIVE_MS,
       });
-      intake.isAtEnd ||= pending === 0;
+      intake.counted(pending);
       if (replica !== null && replica !== (server ?? this.#access.serverName)) {
         await this.#drop();
         return false;

@@ -67,7 +67,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 };
 
 /** Errors: usage. */
-function refuse({ facts, replicas }: ReplicatedStream): void {
+function refuse({ facts, replicas, configured }: ReplicatedStream): void {
   const { name, retention } = facts;
   const reason = UNREADABLE[retention];
   if (reason !== undefined) {
@@ -76,7 +76,7 @@ function refuse({ facts, replicas }: ReplicatedStream): void {
       'its replicas cannot be read';
     throw new LockstepError('usage', text);
   }
-  if (replicas.length >= 2) return;
+  if (replicas.length >= 2 || configured >= 2) return;
   const where = replicas[0] === undefined ? '' : ` (on ${replicas[0].server})`;
   const text = `${name} has one replica${where}: there is nothing to compare it with`;
   throw new LockstepError('usage', text);

@@ -110,12 +110,31 @@ describe('reader intake', () => {
     delivery(1, 1, 9);
     control('Nats-Last-Consumer: 1\r\nNats-Consumer-Stalled: $JS.FC.a');
     expect(seen()).toEqual({ fault: null, isAtEnd: false });
+    // Nine were counted behind it: one may be ahead of them, two in a row are not.
     control('Nats-Last-Consumer: 1');
+    expect(seen()).toEqual({ fault: null, isAtEnd: false });
+    delivery(2, 2, 8);
+    control('Nats-Last-Consumer: 2');
+    expect(seen()).toEqual({ fault: null, isAtEnd: false });
+    control('Nats-Last-Consumer: 2');
     expect(seen()).toEqual({ fault: null, isAtEnd: true });
     start(100);
     delivery(1, 1, 9);
     control('Nats-Last-Consumer: 2');
     expect(seen()).toEqual({ fault: 'delivery 2 was sent and did not come', isAtEnd: false });
+  });
+
+  it('what the server counted before the first: nothing, or more than a heartbeat is believed', () => {
+    start(100);
+    intake.counted(0);
+    expect(seen()).toEqual({ fault: null, isAtEnd: true });
+    start(100);
+    intake.counted(9);
+    control('Nats-Last-Consumer: 0');
+    expect(seen()).toEqual({ fault: null, isAtEnd: false });
+    delivery(1, 1, 8);
+    intake.counted(9);
+    expect(intake.shift()).toMatchObject({ last: 1, pending: 8 });
   });
 
   it('flow control is answered once, when all before it was taken', () => {

@@ -529,6 +529,16 @@ describe('replicas: refused', () => {
     });
   });
 
+  it('one of three, as its leader tells: not refused, and not agreed', async () => {
+    const replicas = new HeldReplicas();
+    replicas.followers = [];
+    replicas.config = { num_replicas: 3 };
+    expect(await compare(replicas)).toMatchObject({
+      ...{ result: 'inconclusive', reason: 'the leader names 1 of 3 replicas' },
+      coverage: { to: 0 },
+    });
+  });
+
   it('one replica', async () => {
     const replicas = new HeldReplicas();
     replicas.followers = [];
