@@ -79,7 +79,18 @@ export function changeBetween(before: Facts, after: Facts): string | null {
     if (then.created !== now.created) return `${now.name} was made anew while it was read`;
     if (then.state.last_seq > now.state.last_seq) return `${now.name} lost its end meanwhile`;
   }
-  return null;
+  const { name } = after.mirror;
+  return rulesOf(before.mirror) === rulesOf(after.mirror)
+    ? null
+    : `${name} was configured otherwise while it was read`;
+}
+
+/** By what a mirror lets go of messages: what other rules dropped, these do not explain. */
+function rulesOf(facts: StreamFacts): string {
+  const { mirror, retention, discardsNew, allowsTtl } = facts;
+  const { maxMessages, maxBytes, maxPerSubject, maxAgeMs } = facts;
+  const limits = [maxMessages, maxBytes, maxPerSubject, maxAgeMs];
+  return JSON.stringify([mirror?.name, retention, discardsNew, allowsTtl, ...limits]);
 }
 
 async function factsOf(api: JetStreamApi, stream: string, deleted: boolean): Promise<StreamFacts> {

@@ -8,6 +8,7 @@ import { isBeyondOrigin, isOlderThanOrigin, remarks } from '../../src/verify/rem
 import { checkToken, parseToken, restore, resumeToken } from '../../src/verify/resume.js';
 import { rangeSample, seenPart, sizeOf, spotSample } from '../../src/verify/sampling.js';
 import { matches, Selection } from '../../src/verify/selection.js';
+import { changeBetween } from '../../src/verify/sides.js';
 import type { MirrorSource } from '../../src/verify/stream-facts.js';
 import { ttlMs } from '../../src/verify/ttl.js';
 import { compare, facts, hasher, message, messages } from './stage.js';
@@ -143,6 +144,24 @@ describe('identity', () => {
     expect(isBeyondOrigin({ origin: origin(5), mirror: ahead })).toBe(false);
     const emptied = facts([], { mirror: { name: 'S' } }, { first_seq: 21, last_seq: 20 });
     expect(isBeyondOrigin({ origin: origin(5), mirror: emptied })).toBe(true);
+  });
+
+  it('one that is not the same from beginning to end', () => {
+    const of = (last: number, config: object = {}): ReturnType<typeof facts> =>
+      facts(messages(1, last), { name: 'M', mirror: { name: 'S' }, max_msgs: 9, ...config });
+    const before = { origin: origin(9), mirror: of(9) };
+    const changes = [
+      { origin: origin(12), mirror: of(12, { description: 'other' }) },
+      { origin: origin(9, '2026-01-01T00:00:01Z'), mirror: of(9) },
+      { origin: origin(9), mirror: of(8) },
+      { origin: origin(9), mirror: of(9, { max_msgs: -1 }) },
+      { origin: origin(9), mirror: of(9, { mirror: undefined }) },
+    ].map((after) => changeBetween(before, after));
+    const otherwise = 'M was configured otherwise while it was read';
+    expect(changes).toEqual([
+      ...[null, 'S was made anew while it was read', 'M lost its end meanwhile'],
+      ...[otherwise, otherwise],
+    ]);
   });
 
   it('a mirror older than its origin is a hint, said in a note', () => {
