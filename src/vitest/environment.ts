@@ -51,13 +51,15 @@ function parse(environment: Environment): Asked {
   if (seed !== undefined && seed > Number.MAX_SAFE_INTEGER - ((seeds ?? 1) - 1)) {
     throw usageError('LOCKSTEP_SEED', seed, 'a first seed that leaves the last below 2^53');
   }
+  // Who names a server wants it: that it is none must not pass for a test that was skipped.
+  const named = given('LOCKSTEP_NATS_SERVER', () => true);
   return {
     seed,
     seeds,
     cores: cores ?? availableParallelism(),
     on: given('LOCKSTEP_ON', driversIn),
     timeLimitMs: given('LOCKSTEP_TIME_LIMIT', parsePositiveDuration),
-    requireNats: given('LOCKSTEP_REQUIRE_NATS', switchIn) ?? false,
+    requireNats: given('LOCKSTEP_REQUIRE_NATS', switchIn) ?? named ?? false,
     checkDeterminism: given('LOCKSTEP_CHECK_DETERMINISM', switchIn) ?? false,
   };
 }

@@ -49,6 +49,12 @@ describe('vitest: environment', () => {
     });
   });
 
+  it('a server that is named is required, unless that is denied', () => {
+    const named = { LOCKSTEP_NATS_SERVER: 'nats-server' };
+    expect(askedOf(named).requireNats).toBe(true);
+    expect(askedOf({ ...named, LOCKSTEP_REQUIRE_NATS: '0' }).requireNats).toBe(false);
+  });
+
   it.each([
     ['LOCKSTEP_SEED', 'x', '"x" is not a whole number from 0 to 2^53-1'],
     ['LOCKSTEP_SEEDS', '0', '"0" is not a whole number from 1 to 2^53-1'],

@@ -67,7 +67,7 @@ describe('vitest: what nobody awaits', () => {
   test('a matcher that fails has the line of the test on its stack', async ({ cluster }) => {
     const failed = expect(cluster).toHaveElected({ times: 9 }) as Promise<unknown>;
     const stack = await failed.catch((error: unknown) => (error as Error).stack);
-    expect(stack).toMatch(/^Error: toHaveElected: failed\n[^]*fixture\.test\.ts/);
+    expect(stack).toMatch(/^Error: toHaveElected: failed\n[^]*\n +at [^\n]*fixture\.test\.ts:\d/);
   });
 
   it('each is told in a line, with what came of it', async ({ task }) => {
