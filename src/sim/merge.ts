@@ -40,7 +40,7 @@ const askedSchema = z.strictObject({
   timeLimitMs: figure.nullable(),
   mustHit: z.array(z.string().regex(FAULT_CELL, 'a cell such as leader:skipping:kill')),
   shard: z
-    .string('one shard, such as 3/16: this is the summary of a whole sweep')
+    .string('a shard such as 3/16')
     .regex(/^[1-9]\d{0,3}\/[1-9]\d{0,3}$/, 'a shard such as 3/16'),
 });
 
@@ -120,6 +120,10 @@ function shardFile(path: string, read: ReadFile): ShardFile {
   }
   if (typeof raw !== 'object' || raw === null || !('asked' in raw)) {
     throw new LockstepError('usage', `${path}: not the summary of a shard of a sweep`);
+  }
+  const { asked } = raw as { readonly asked: { readonly shard?: unknown } | null };
+  if (asked?.shard === null) {
+    throw new LockstepError('usage', `${path}: the summary of a whole sweep, not of one shard`);
   }
   const parsed = summarySchema.safeParse(raw);
   if (parsed.success) return { ...parsed.data, path };

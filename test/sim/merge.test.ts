@@ -124,7 +124,7 @@ describe('sim: merge', () => {
     [
       'a whole sweep',
       { a: asked(HELD, { shard: null }) },
-      'a: asked.shard: missing, expected one shard, such as 3/16: this is the summary of a whole sweep',
+      'a: the summary of a whole sweep, not of one shard',
     ],
     ['another kind of file', { a: {} }, 'a: not the summary of a shard of a sweep'],
     [
