@@ -22,9 +22,13 @@ export function remarks({ origin, mirror }: Facts): string[] {
   ];
 }
 
-/** A hint that the origin was deleted and made again; a restored one looks the same. */
+/**
+ * A hint that the origin was deleted and made again; a restored one looks the same. What an origin
+ * that is a mirror itself holds may be older than it.
+ */
 export function isOlderThanOrigin({ origin, mirror }: Facts): boolean {
-  return mirror.state.messages > 0 && nanosecondsOf(mirror.state.first_ts) < origin.created;
+  if (origin.mirror !== null || mirror.state.messages === 0) return false;
+  return nanosecondsOf(mirror.state.first_ts) < origin.created;
 }
 
 /**

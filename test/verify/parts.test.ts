@@ -169,6 +169,8 @@ describe('identity', () => {
     expect(isOlderThanOrigin({ origin: origin(20), mirror })).toBe(false);
     const younger = { origin: origin(20, '2026-12-01T00:00:00Z'), mirror };
     expect(isOlderThanOrigin(younger)).toBe(true);
+    const between = { ...younger.origin, mirror: {} as MirrorSource };
+    expect(isOlderThanOrigin({ origin: between, mirror })).toBe(false);
     expect(remarks(younger)).toEqual(['M holds a message older than S: made anew, or restored']);
   });
 });
