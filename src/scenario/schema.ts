@@ -247,7 +247,12 @@ const fault = z
     when: state.optional(),
     within: duration.optional().describe('when: how long to wait for the state; default 30s'),
     after: text.optional().describe('the id of another fault'),
-    delay: duration.optional().describe('after: time since that other fault; default 0ms'),
+    delay: duration
+      .optional()
+      .describe(
+        'after: time since that other fault; default 0ms. Beyond the for of a freeze or ' +
+          'partition it counts on from its end, however late',
+      ),
     every: durations.optional().describe('strikes again so long after, 200ms or 100ms..300ms'),
     repeat: count.optional().describe('every: how often in all'),
     on: z.array(z.enum(DRIVERS)).min(1).optional().describe('exists on these only; default all'),

@@ -75,10 +75,10 @@ describe('fault book: strokes', () => {
 });
 
 describe('fault book: what follows one that lasts', () => {
-  const frozen = { id: 'a', freeze: 'leader', at: '1ms', for: '20ms' };
+  const FREEZE = { freeze: 'leader' };
   const follower = (delay: string) => ({ id: 'b', kill: 'leader', after: 'a', delay });
-  const following = (delay: string) => {
-    const made = book(frozen, follower(delay));
+  const following = (delay: string, kind: object = FREEZE) => {
+    const made = book({ id: 'a', ...kind, at: '1ms', for: '20ms' }, follower(delay));
     made.book.event(fell('a', 100));
     return made;
   };
@@ -88,8 +88,11 @@ describe('fault book: what follows one that lasts', () => {
     expect([made.due(118), made.due(119)]).toEqual([[], ['b']]);
   });
 
-  it('behind it: never before it is over, and as long after its end as after the planned one', () => {
-    const made = following('30ms');
+  it.each([
+    ['a freeze', FREEZE],
+    ['a partition', { partition: 'isolate:leader' }],
+  ])('behind %s: as long after its end as after the planned one', (_, kind) => {
+    const made = following('30ms', kind);
     expect([made.due(999), made.book.awaitsTime(new Set())]).toEqual([[], true]);
     made.book.event(fell('a', 150, 'healed'));
     expect([made.due(159), made.due(160)]).toEqual([[], ['b']]);
