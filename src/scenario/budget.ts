@@ -40,6 +40,11 @@ export function durationMs(action: FaultAction): number {
   return 'dose' in action && 'forMs' in action.dose ? action.dose.forMs : 0;
 }
 
+/** Whether a fault leaves its member at its work: a leader that it falls on may go on leading. */
+export function isAtWork({ kind }: FaultAction): boolean {
+  return kind === 'failPropose' || kind === 'clockRate' || kind === 'slow';
+}
+
 /** How long a fault holds members down or apart, as the budget counts it; 0: it does not. */
 export function holdsMs(action: FaultAction): number {
   return action.kind === 'freeze' || action.kind === 'partition' ? action.forMs : 0;

@@ -1,10 +1,10 @@
 /** What became of each fault of a run: waiting, due, decided; and what it took to come back. */
-import type { Slot } from '../base/member.js';
+import { slotsOf, type Slot } from '../base/member.js';
 import type { Silence } from '../verdict/stall.js';
 import { RecoveryWatch, type Recovery } from '../verdict/recovery.js';
 import type { FaultStatus, FaultSummary, OriginStrikes, Reason } from '../verdict/types.js';
 import { stateText } from './arms.js';
-import { durationMs, restartMsOf } from './budget.js';
+import { durationMs, isAtWork, restartMsOf } from './budget.js';
 import type { Driver, FaultEvent } from './driver.js';
 import { dueAfter, startedAt } from './following.js';
 import { selectionText, targetWord } from './links.js';
@@ -42,10 +42,12 @@ interface Flap {
   readonly atMs: number;
 }
 
+const TOO_LATE = 'the run was over before its time';
+
 export class FaultBook {
   readonly #plan: Plan;
   readonly #driver: Driver;
-  readonly #recovery = new RecoveryWatch();
+  readonly #recovery: RecoveryWatch;
   readonly #faults: FaultRecord[] = [];
   readonly #byId = new Map<string, FaultRecord>();
   #flaps: Flap[] = [];
@@ -53,6 +55,7 @@ export class FaultBook {
   constructor(plan: Plan, driver: Driver) {
     this.#plan = plan;
     this.#driver = driver;
+    this.#recovery = new RecoveryWatch(slotsOf(plan.replicas));
     for (const fault of plan.faults) this.add(fault, null);
   }
 
@@ -103,7 +106,7 @@ export class FaultBook {
     const { slot, atMs, links } = event;
     const hit = slot === null ? (links?.outvoted ?? []) : [slot];
     record.atMs = atMs;
-    record.recovery = this.#recovery.fault(atMs, hit);
+    record.recovery = this.#recovery.fault(atMs, hit, isAtWork(record.fault.action));
     if (record.fault.action.kind !== 'flap' || slot === null) return;
     this.#flaps.push({ record, slot, atMs });
   }
@@ -179,7 +182,9 @@ export class FaultBook {
       const { id, trigger } = record.fault;
       record.status = 'uncovered';
       record.decidedMs = nowMs;
-      record.reason = unmet(trigger, seen.get(id) ?? 0, only !== undefined);
+      const hasBegun =
+        trigger.kind === 'after' && startedAt(this.#record(trigger.fault), trigger) !== null;
+      record.reason = hasBegun ? TOO_LATE : unmet(trigger, seen.get(id) ?? 0, only !== undefined);
     });
   }
 
@@ -348,7 +353,7 @@ function unmet(trigger: Trigger, seen: number, inTime: boolean): string {
     case 'after':
       return `${trigger.fault} was not installed`;
     case 'time':
-      return 'the run was over before its time';
+      return TOO_LATE;
   }
 }
 

@@ -16,6 +16,8 @@ interface Watched {
   readonly atMs: number;
   readonly level: number;
   readonly ofLeader: boolean;
+  /** It leaves its member at its work: nobody has to follow a leader that it fell on. */
+  readonly isAtWork: boolean;
   /** Its own time is over: whoever leads now, what comes is the work of a whole cluster. */
   healed: boolean;
   readonly recovery: Recovery;
@@ -27,15 +29,22 @@ export class RecoveryWatch {
   readonly #watched: Watched[] = [];
   #leader: Slot | null = null;
 
+  /** @param slots  all that there are: one that was not heard of yet holds nothing */
+  constructor(slots: readonly Slot[]) {
+    for (const slot of slots) this.#last.set(slot, 0);
+  }
+
   /**
    * A fault fell on members, or left them without a majority (none: it fell on the origin or on
    * links of others); what is returned fills in as time goes on.
+   *
+   * @param isAtWork  it leaves them at their work: a leader goes on unless somebody follows it
    */
-  fault(atMs: number, slots: readonly Slot[]): Recovery {
+  fault(atMs: number, slots: readonly Slot[], isAtWork = false): Recovery {
     const level = Math.max(0, ...this.#last.values());
     const recovery = { newLeaderMs: null, firstMessageMs: null, caughtUpMs: null };
     const ofLeader = this.#leader !== null && slots.includes(this.#leader);
-    this.#watched.push({ atMs, level, ofLeader, healed: false, recovery });
+    this.#watched.push({ atMs, level, ofLeader, isAtWork, healed: false, recovery });
     return recovery;
   }
 
@@ -47,7 +56,11 @@ export class RecoveryWatch {
   leader(slot: Slot, atMs: number): void {
     this.#leader = slot;
     for (const { atMs: since, ofLeader, recovery } of this.#watched) {
-      if (ofLeader && atMs > since) recovery.newLeaderMs ??= atMs - since;
+      // All have caught up under the one that it fell on: who leads later is no matter of it.
+      const isOpen = recovery.newLeaderMs === null && recovery.caughtUpMs === null;
+      if (!ofLeader || !isOpen || atMs <= since) continue;
+      recovery.newLeaderMs = atMs - since;
+      recovery.firstMessageMs = null;
     }
   }
 
@@ -59,6 +72,7 @@ export class RecoveryWatch {
   /** It begins anew, with what its journal held. */
   returned(slot: Slot): void {
     this.#gone.delete(slot);
+    this.#last.set(slot, 0);
   }
 
   progress(slot: Slot, atMs: number, last: number): void {
@@ -75,7 +89,9 @@ export class RecoveryWatch {
 }
 
 /** What the fallen leader had under way still moves stores; only its successor's work counts. */
-function hasLeader({ atMs, ofLeader, healed, recovery }: Watched, nowMs: number): boolean {
-  if (!ofLeader || (healed && recovery.newLeaderMs === null)) return nowMs > atMs;
+function hasLeader(watched: Watched, nowMs: number): boolean {
+  const { atMs, ofLeader, isAtWork, healed, recovery } = watched;
+  const goesOn = (isAtWork || healed) && recovery.newLeaderMs === null;
+  if (!ofLeader || goesOn) return nowMs > atMs;
   return recovery.newLeaderMs !== null && nowMs > atMs + recovery.newLeaderMs;
 }

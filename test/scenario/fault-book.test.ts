@@ -114,6 +114,41 @@ describe('fault book: what follows one that lasts', () => {
   });
 });
 
+describe('fault book: a run that ends first', () => {
+  it('what was still to follow an installed fault was too late; behind none, it could not', () => {
+    const made = book(
+      { id: 'a', freeze: 'leader', at: '1ms' },
+      { id: 'b', kill: 'follower', at: '9s' },
+      { stepDown: 'leader', after: 'a', delay: '30ms' },
+      { stepDown: 'leader', after: 'b' },
+    );
+    made.book.event(fell('a', 100));
+    made.book.lastSeen(new Map(), 110);
+    expect(statuses(made.book)).toEqual([
+      'installed: ',
+      'uncovered: the run was over before its time',
+      'uncovered: the run was over before its time',
+      'uncovered: b was not installed',
+    ]);
+  });
+});
+
+describe('fault book: a leader that stays at its work', () => {
+  it.each([
+    ['failPropose', { failPropose: 'leader' }],
+    ['clockRate', { clockRate: 'leader', factor: 2 }],
+    ['slow', { slow: 'leader', by: '1ms' }],
+  ])('%s: the first message and the last one to catch up are its own', (_, kind) => {
+    const made = book({ id: 'a', ...kind, at: '1ms' });
+    made.book.leader('r1', 1);
+    made.book.event(fell('a', 5));
+    for (const slot of ['r1', 'r2', 'r3'] as const) made.book.progress(slot, 8, 3);
+    expect(made.book.summary('a', 0)).toMatchObject({
+      ...{ newLeaderMs: null, firstMessageMs: 3, caughtUpMs: 3 },
+    });
+  });
+});
+
 describe('fault book: states reached elsewhere', () => {
   const kill = { id: 'k', kill: 'any', when: { skipped: 5 }, within: '1s' };
 
