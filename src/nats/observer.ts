@@ -85,7 +85,9 @@ export class Observer {
     const atMs = now();
     const isNew = role === 'leader' && (member.role !== 'leader' || !member.isSeen);
     if (term === null && isNew) this.#term++;
-    const known = term ?? this.#term;
+    // Whoever has not heard of the next leader goes on to lead, in the term that was its own.
+    const counted = role === 'leader' && !isNew ? member.term : this.#term;
+    const known = term ?? counted;
     this.#term = Math.max(this.#term, known);
     const hasTurned =
       !member.isSeen || member.role !== role || (member.term !== known && role === 'leader');

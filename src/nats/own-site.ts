@@ -15,7 +15,7 @@ import { Monitor } from './monitor.js';
 import type { MemberSight } from './observer.js';
 import type { Settings } from './settings.js';
 import type { Site } from './site.js';
-import { isAtLeast, TELLS_MIRRORS } from './version.js';
+import { isAtLeast, TELLS_GROUPS, TELLS_MIRRORS } from './version.js';
 
 const ACCOUNT = 'LOCKSTEP';
 const USER = 'lockstep';
@@ -30,6 +30,8 @@ export class OwnSite implements Site {
   readonly placing: Site['placing'];
   readonly tellsOpenings: boolean;
   readonly remarks: readonly string[];
+  /** Whether a copy of the mirror has a raft group that its server tells of. */
+  readonly #tellsGroups: boolean;
   readonly #systemSettings: Settings;
   readonly #monitors: ReadonlyMap<string, Monitor>;
 
@@ -38,6 +40,7 @@ export class OwnSite implements Site {
     this.originServer = `n${replicas + 1}`;
     const { version } = servers;
     this.tellsOpenings = isAtLeast(version, TELLS_MIRRORS);
+    this.#tellsGroups = replicas > 1 && isAtLeast(version, TELLS_GROUPS);
     this.remarks = [
       `nats-server ${version}: ${budgetText(version)}`,
       ...(this.tellsOpenings
@@ -104,6 +107,8 @@ export class OwnSite implements Site {
     const stream = await monitor.stream(this.names.mirror);
     if (stream === null) return null;
     const group = stream.group === null ? null : await monitor.group(stream.group);
+    // It hung between two pages: the first is as old as the second was waited for.
+    if (group === null && stream.group !== null && this.#tellsGroups) return null;
     const { state, leader } = stream;
     return { role: leader === name ? 'leader' : 'follower', term: null, ...group, state };
   }

@@ -170,7 +170,8 @@ export class ServerInjector {
     const reason = isWiped ? 'wiped' : 'killed';
     onEvent({ kind: 'exit', slot, atMs: now(), fault: true, by: fault.id, reason });
     const restartMs = restartMsOf(fault.action);
-    if (restartMs === null) return;
+    // It may have ended while the run did: nobody would stop what comes back.
+    if (restartMs === null || this.#isReleased) return;
     const timer = setTimeout(() => {
       this.#returning.delete(timer);
       this.#restart(fault, slot).catch((error: unknown) => {

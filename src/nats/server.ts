@@ -76,6 +76,7 @@ export class NatsServer implements AsyncDisposable {
   #config: string;
   #ours: readonly string[] = [];
   #isKept = false;
+  #isClosed = false;
   #tellDied: () => void = () => undefined;
   /** Resolves when its process ends without a word of ours. */
   readonly untilDied = new Promise<void>((resolve) => (this.#tellDied = resolve));
@@ -162,7 +163,7 @@ export class NatsServer implements AsyncDisposable {
     await this.#end('SIGTERM');
   }
 
-  /** The same ports, store and configuration; killed before if it runs. Errors: harness. */
+  /** The same ports, store and configuration; killed before. Errors: harness, also once closed. */
   async restart(): Promise<void> {
     await this.#end('SIGKILL');
     await this.#start();
@@ -215,7 +216,9 @@ export class NatsServer implements AsyncDisposable {
     }
   }
 
+  /** For good: what was to start it again finds it closed. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     await this.#end('SIGTERM');
     if (!this.#isKept) rmSync(this.dir, { recursive: true, force: true });
   }
@@ -234,6 +237,7 @@ export class NatsServer implements AsyncDisposable {
   }
 
   async #start(signal?: AbortSignal): Promise<void> {
+    if (this.#isClosed) throw new LockstepError('harness', `${this.name} was closed`);
     const { binary, jetStream = true, membership } = this.#options;
     const { name, dir, storeDir } = this;
     const ports = this.#ports;

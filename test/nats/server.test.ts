@@ -45,6 +45,19 @@ onServer('server: one process', () => {
     expect({ alive: isAlive(pid!), dir: existsSync(dir) }).toEqual({ alive: false, dir: false });
   });
 
+  it('closed while it is started again: it stays down, its log is kept', async () => {
+    const server = await startServer();
+    server.keep();
+    const restarting = server.restart().catch((error: unknown) => error);
+    await server[Symbol.asyncDispose]();
+    expect(await restarting).toMatchObject({ code: 'harness', message: 'n1 was closed' });
+    expect({ pid: server.pid, kept: existsSync(server.logFile) }).toEqual({
+      pid: null,
+      kept: true,
+    });
+    rmSync(server.dir, { recursive: true });
+  });
+
   it('one that does not start: the reason, and its log is kept', async () => {
     const failure: unknown = await startServer({ config: 'max_payload: oops' }).catch(
       (error: unknown) => error,
