@@ -133,6 +133,11 @@ export class FaultBook {
 
   /** What was armed and met nothing by the end did not happen. */
   ended(strikes: OriginStrikes | undefined, nowMs: number): void {
+    for (const { record, slot } of this.#flaps) {
+      record.status = 'indeterminate';
+      record.reason = `nobody was elected after ${slot} was deposed`;
+    }
+    this.#flaps = [];
     for (const record of this.#faults) {
       if (record.status !== 'installed' || hasMet(record, strikes)) continue;
       record.status = 'uncovered';

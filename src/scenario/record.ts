@@ -46,7 +46,7 @@ export class RunRecord {
     readonly condition: string;
     readonly reason: string;
   } | null = null;
-  #stall: Stall = { ms: 0, fromMs: null };
+  #stall: Stall = { ms: 0, fromMs: null, toMs: null };
 
   constructor(plan: Plan, driver: Driver) {
     this.#plan = plan;
@@ -132,8 +132,13 @@ export class RunRecord {
     this.#stall = this.#clock.longest(atMs, origin.last, paceMs, this.faults.silences());
   }
 
+  /** The furthest that this member was seen in this life of it. */
+  lastOf(slot: Slot): number {
+    return this.#last.get(slot) ?? 0;
+  }
+
   isCaughtUp(living: readonly Slot[], last: number): boolean {
-    return living.length > 0 && living.every((slot) => (this.#last.get(slot) ?? 0) >= last);
+    return living.length > 0 && living.every((slot) => this.lastOf(slot) >= last);
   }
 
   /**
@@ -153,7 +158,7 @@ export class RunRecord {
     if (!this.#isReached(last)) return;
     const fromMs = this.#clock.lastProgressMs() ?? 0;
     for (const slot of living) {
-      const reached = this.#last.get(slot) ?? 0;
+      const reached = this.lastOf(slot);
       if (reached >= last) continue;
       this.overdue(`${slot} ended at ${reached}; the origin ends at ${last}`, fromMs);
     }
@@ -163,7 +168,7 @@ export class RunRecord {
    * Whether the mirror stopped for good and nothing is under way any more: it will not catch up.
    */
   hasStopped(living: readonly Slot[]): boolean {
-    const lasts = new Set(living.map((slot) => this.#last.get(slot) ?? 0));
+    const lasts = new Set(living.map((slot) => this.lastOf(slot)));
     return this.#condition !== null && lasts.size === 1;
   }
 
@@ -254,11 +259,14 @@ export class RunRecord {
     return this.#endedMs === null ? 0 : this.#endedMs - (this.#servedMs ?? this.#endedMs);
   }
 
+  /** Of what was mirrored. Once everything is, the time that faults still take is no part of it. */
   #rate(elapsedMs: number): RunSummary['rate'] {
-    const perSecond = (count: number): number =>
-      elapsedMs === 0 ? 0 : Math.round((count * 1000) / elapsedMs);
     const { last, messages } = this.#reached;
-    const isWhole = !this.#isCutShort;
+    const isWhole = this.#endedMs !== null && last >= this.#originLast;
+    const servedMs = this.#servedMs ?? 0;
+    const tookMs = isWhole ? (this.#clock.lastProgressMs() ?? servedMs) - servedMs : elapsedMs;
+    const perSecond = (count: number): number =>
+      tookMs <= 0 ? 0 : Math.round((count * 1000) / tookMs);
     return {
       messagesPerSecond: perSecond(isWhole ? this.#originMessages : messages),
       sequencesPerSecond: perSecond(isWhole ? this.#originLast : last),
@@ -317,24 +325,33 @@ export class RunRecord {
     const reasons = this.#overdue.map(({ text, fromMs }) =>
       this.#busy.unlessLate(text, fromMs, endedMs),
     );
-    const { mirror } = this.#plan.expect;
-    const ended = this.#condition?.condition ?? 'running';
-    const mayStillStop = this.#isCutShort && ended === 'running';
-    if (ended !== mirror && !mayStillStop) {
-      const verdict = mirror === 'diverged' ? 'violated' : 'stalled';
-      const why = this.#condition === null ? '' : `: ${this.#condition.reason}`;
-      const meant = ended === 'running' ? '' : `; if it is meant: expect: { mirror: ${ended} }`;
-      const text = `the mirror is ${ended}, expected ${mirror}${why}${meant}`;
-      reasons.push({ verdict, text });
-    }
+    reasons.push(...this.#mirrorReasons(endedMs));
     const limit = this.stallAtMostMs;
-    const { fromMs, ms } = this.#stall;
-    if (this.#plan.beyondQuorum || mirror !== 'running' || ms <= limit) return reasons;
+    const { fromMs, toMs, ms } = this.#stall;
+    const { beyondQuorum, expect } = this.#plan;
+    if (beyondQuorum || expect.mirror !== 'running' || ms <= limit) return reasons;
     const text = `nothing moved for ${Math.round(ms)} ms, allowed are ${limit} ms`;
     // A stall that is longer than anything allowed has begun.
-    const reason = this.#busy.unlessLate(text, fromMs!, fromMs! + ms);
+    const reason = this.#busy.unlessLate(text, fromMs!, toMs!);
     if (!reasons.some((known) => known.text === reason.text)) reasons.push(reason);
     return reasons;
+  }
+
+  /** A mirror that ends otherwise than the scenario says. */
+  #mirrorReasons(endedMs: number): Reason[] {
+    const { mirror } = this.#plan.expect;
+    const ended = this.#condition?.condition ?? 'running';
+    if (ended === mirror) return [];
+    const why = this.#condition === null ? '' : `: ${this.#condition.reason}`;
+    const meant = ended === 'running' ? '' : `; if it is meant: expect: { mirror: ${ended} }`;
+    const text = `the mirror is ${ended}, expected ${mirror}${why}${meant}`;
+    const verdict = mirror === 'diverged' ? 'violated' : 'stalled';
+    if (ended !== 'running') return [{ verdict, text }];
+    // One that runs may still have stopped, had the run begun, come to its end, or had its time.
+    if (this.#isCutShort || this.harnessFailed || this.#overdue.length > 0) return [];
+    if (this.#isReached(this.#originLast)) return [{ verdict, text }];
+    const late = this.#busy.unlessLate(text, this.#clock.lastProgressMs() ?? 0, endedMs);
+    return [late.verdict === 'inconclusive' ? late : { verdict, text }];
   }
 }
 

@@ -260,7 +260,10 @@ async function judgeAll(
   record.ledger = ledger.answer;
   record.faults.ended(ledger.answer.strikes, cluster.now());
   // What was not reached is not lost: the run says by other means that it did not come so far.
-  const reached = copies.map(({ reader }) => reader.answer.state.last);
+  // What a copy was seen to have it has to have still.
+  const reached = copies.map(({ slot, reader }) =>
+    Math.max(reader.answer.state.last, record.lastOf(slot)),
+  );
   const upTo = Math.min(ledger.answer.origin.last, ...reached);
   return judge({ ledger, copies, upTo, hasher });
 }

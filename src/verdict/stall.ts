@@ -8,7 +8,11 @@ export interface Stall {
   readonly ms: number;
   /** When the longest stall began; null when there was none. */
   readonly fromMs: number | null;
+  /** When it ended. What is nobody's stall lies within, so this may be later than `ms` behind. */
+  readonly toMs: number | null;
 }
+
+const NONE: Stall = { ms: 0, fromMs: null, toMs: null };
 
 /** A time in which the origin gave nothing by a fault of its own: nobody owes progress then. */
 export interface Silence {
@@ -72,18 +76,18 @@ export class StallClock {
     paceMs: number,
     silences: readonly Silence[] = [],
   ): Stall {
-    if (this.#fromMs === null) return { ms: 0, fromMs: null };
+    if (this.#fromMs === null) return NONE;
     const rises: { readonly at: number; readonly last: number }[] = [];
     for (const { at, last } of this.#marks.values()) {
       at.forEach((time, index) => rises.push({ at: time, last: last[index]! }));
     }
     rises.sort((a, b) => a.at - b.at || a.last - b.last);
-    let best: Stall = { ms: 0, fromMs: null };
+    let best = NONE;
     let since = this.#fromMs;
     let high = 0;
     const close = (at: number): void => {
       const ms = at - since - silentMs(since, at, silences) - paceMs;
-      if (ms > best.ms) best = { ms, fromMs: since };
+      if (ms > best.ms) best = { ms, fromMs: since, toMs: at };
     };
     for (const rise of rises) {
       if (rise.last <= high) continue;

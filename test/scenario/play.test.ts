@@ -23,6 +23,7 @@ const QUICK: readonly Step[] = [
   [10, (puppet) => puppet.hold(10)],
   [30, (puppet) => puppet.hold(LAST)],
 ];
+const THERE = { last: LAST, messages: 21 };
 /** All replicas hold the first ten messages after 10 ms, and that is all. */
 const STUCK: readonly Step[] = QUICK.slice(0, 2);
 
@@ -77,7 +78,7 @@ describe('play: held', () => {
         faults: [],
         stallMs: 20,
         reasons: [],
-        rate: { messagesPerSecond: 467, sequencesPerSecond: 578 },
+        rate: { messagesPerSecond: 488, sequencesPerSecond: 605 },
         replay: 'lockstep run',
       },
       reasons: [],
@@ -515,6 +516,81 @@ describe('play: verdicts', () => {
       ['violated: the mirror is running, expected diverged'],
     ],
     [
+      'the mirror stands still where it must diverge',
+      { expect: { mirror: 'diverged' } },
+      { steps: STUCK },
+      'violated',
+      ['violated: the mirror is running, expected diverged'],
+    ],
+    [
+      'the mirror stands still where it must diverge, while main was late',
+      { expect: { mirror: 'diverged' } },
+      {
+        steps: [
+          ...STUCK,
+          [30, (puppet) => puppet.emit({ kind: 'late', who: 'main', atMs: 1_900, byMs: 800 })],
+        ],
+      },
+      'inconclusive',
+      ['inconclusive: machine too busy: main late by 0.8 s'],
+    ],
+    [
+      'the mirror that must diverge has no leader',
+      { expect: { mirror: 'diverged' } },
+      { leaderAtMs: null },
+      'stalled',
+      ['stalled: no leader within 15000 ms of the start'],
+    ],
+    [
+      'the mirror that must diverge runs as something of ours breaks',
+      { expect: { mirror: 'diverged' } },
+      {
+        steps: [
+          ...STUCK,
+          [20, (puppet) => puppet.emit({ kind: 'harness', atMs: 0, reason: 'broken' })],
+        ],
+      },
+      'harness',
+      ['harness: broken'],
+    ],
+    [
+      'late in the rest of a stall behind a silence of the origin',
+      { faults: [{ stallOrigin: true, at: '0ms', for: '10s' }] },
+      {
+        steps: [
+          ...STUCK,
+          [13_000, (puppet) => puppet.emit({ kind: 'late', who: 'r2', atMs: 13_900, byMs: 900 })],
+        ],
+      },
+      'inconclusive',
+      ['inconclusive: machine too busy: r2 late by 0.9 s'],
+    ],
+    [
+      'a flap that nobody is elected after',
+      { faults: [{ flap: 'leader', at: '40ms' }], expect: { covered: ['flap'] } },
+      { steps: QUICK },
+      'uncovered',
+      ['uncovered: flap (faults[0]) was indeterminate: nobody was elected after r1 was deposed'],
+    ],
+    [
+      'a copy holds less than it had',
+      {},
+      {
+        steps: [
+          BEGIN,
+          [5, (puppet) => puppet.hold(LAST, ['r1', 'r2'])],
+          [5, (puppet) => puppet.hold(24, ['r3'])],
+          [9, (puppet) => puppet.emit({ kind: 'progress', slot: 'r3', ...THERE, atMs: 1_009 })],
+        ],
+      },
+      'violated',
+      [
+        'violated: state at 25 on r3: ends at 24; the mirror had to reach 26',
+        'violated: lost at 25 on r3: was never stored',
+        'violated: lost at 26 on r3: was never stored',
+      ],
+    ],
+    [
       'the mirror runs where it must block',
       { expect: { mirror: 'blocked' } },
       { steps: QUICK },
@@ -710,6 +786,19 @@ describe('play: signal', () => {
     const steps: Step[] = [...STUCK, [20, () => abort.abort()]];
     const { summary } = await playOn(planOf(), { steps }, { signal: abort.signal });
     expect(summary.rate).toEqual({ messagesPerSecond: 500, sequencesPerSecond: 500 });
+  });
+
+  it('the rate of a run that stalled is of what was mirrored, too', async () => {
+    const { summary } = await playOn(planOf(), { steps: STUCK });
+    expect([summary.verdict, summary.rate.messagesPerSecond]).toEqual(['stalled', 2]);
+  });
+
+  it('the rate is of the time until all was mirrored: what a fault waits is no part', async () => {
+    const { summary } = await playOn(planOf({ faults: [{ stepDown: 'leader', at: '3s' }] }), {
+      steps: QUICK,
+    });
+    const rate = { messagesPerSecond: 700, sequencesPerSecond: 867 };
+    expect([summary.elapsedMs, summary.rate]).toEqual([3_005, rate]);
   });
 
   it('ends the wait for a target', async () => {
