@@ -5,7 +5,7 @@
  * known, and the mirror may hold it or not.
  */
 import type { NatsConnection } from 'nats';
-import { toErrorData, usageError } from '../base/errors.js';
+import { LockstepError, toErrorData, usageError } from '../base/errors.js';
 import type { Hasher } from '../base/hasher.js';
 import { OriginContent } from '../origin/content.js';
 import { OriginStream } from '../origin/stream.js';
@@ -16,6 +16,7 @@ import { rangeText, setOf, span, subtract } from '../verdict/ranges.js';
 import type { LedgerReader, LedgerReport, RecordDigest } from '../verdict/types.js';
 import type { JetStreamAccess } from './access.js';
 import type { JetStreamAdmin } from './admin.js';
+import { patiently } from './patience.js';
 import { Publisher } from './publisher.js';
 import { lastStored } from './stored.js';
 import { StreamCopy } from './stream-copy.js';
@@ -65,6 +66,7 @@ export class DrivenOrigin {
   #publisher: Publisher | null = null;
   #publishing: Promise<void> = Promise.resolve();
   #lives = 1;
+  #isOver = false;
 
   /** Errors: usage, when the plan's origin is more than a server can be filled with. */
   constructor(options: DrivenOriginOptions) {
@@ -106,9 +108,21 @@ export class DrivenOrigin {
 
   /** Begins to publish; what comes of it is told by events. */
   serve(): void {
+    this.#publish(0);
+  }
+
+  /** Nothing is published any more, whatever still goes on. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#pause();
+  }
+
+  /** @param acknowledged  the highest sequence that this life of the stream is known to have */
+  #publish(acknowledged: number): void {
+    if (this.#isOver) return;
     const { plan, connection, names, access, admin, now } = this.#options;
     const publisher = new Publisher({
-      ...{ connection, now, filler: this.#filler, prefix: names.prefix },
+      ...{ connection, now, filler: this.#filler, prefix: names.prefix, acknowledged },
       content: this.#present,
       rate: this.#lives === 1 ? plan.rate : null,
       inboxPrefix: access.settings.inboxPrefix,
@@ -131,8 +145,8 @@ export class DrivenOrigin {
     });
   }
 
-  /** Nothing is published any more. */
-  async stop(): Promise<void> {
+  /** Resolves when what was sent has arrived. */
+  async #pause(): Promise<void> {
     this.#publisher?.stop();
     await this.#publishing;
   }
@@ -176,18 +190,35 @@ export class DrivenOrigin {
   }
 
   async #recreate(messages: number): Promise<boolean> {
-    const { names, admin, plan } = this.#options;
     if (this.#acknowledged === 0) return false;
-    await this.stop();
-    // What is still on its way is stored, and mirrored, before the stream goes.
-    const last = await this.#lastStored();
-    await this.#remember({ first: 1, last });
-    await admin.deleteStream(names.origin);
-    const reborn = { first: 1, last: messages, messages, rate: null, gaps: [] };
-    this.#present = this.#make({ ...plan, ...reborn }, this.#lives++);
-    await this.create();
-    this.serve();
+    await this.#pause();
+    try {
+      // What is still on its way is stored, and mirrored, before the stream goes.
+      const last = await patiently(() => this.#lastStored());
+      await this.#remember({ first: 1, last });
+    } catch (error) {
+      // The stream is there as it was, and the mirror is owed the rest of it.
+      this.#publish(this.#acknowledged);
+      throw error;
+    }
+    await this.#replace(messages);
     return true;
+  }
+
+  /** Errors: harness, when it was begun and not ended: the mirror is owed what nobody publishes. */
+  async #replace(messages: number): Promise<void> {
+    const { names, admin, plan } = this.#options;
+    const reborn = { first: 1, last: messages, messages, rate: null, gaps: [] };
+    try {
+      await patiently(() => admin.deleteStream(names.origin));
+      this.#present = this.#make({ ...plan, ...reborn }, this.#lives++);
+      if (this.#isOver) return;
+      await patiently(() => this.create());
+    } catch (error) {
+      const text = `the origin could not be made again: ${toErrorData(error).message}`;
+      throw new LockstepError('harness', text);
+    }
+    this.#publish(0);
   }
 
   async #remember(range: SeqRange): Promise<void> {

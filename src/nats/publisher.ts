@@ -33,6 +33,8 @@ export interface PublisherOptions {
   /** Before every subject, so that a stream on somebody's cluster meets no other one. */
   readonly prefix: string;
   readonly filler: string;
+  /** The highest sequence that the stream said before that it has; default 0. */
+  readonly acknowledged?: number;
   readonly inboxPrefix: string | null;
   /**
    * The stream's last sequence, when nothing is on its way any more that was sent before. Rejects
@@ -64,11 +66,12 @@ export class Publisher {
   #heardMs = 0;
   #troubled = false;
   #stopped = false;
-  #acknowledged = 0;
+  #acknowledged: number;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
     this.#pace = new Pace(options.rate);
+    this.#acknowledged = options.acknowledged ?? 0;
     this.#inbox = createInbox(options.inboxPrefix ?? undefined);
   }
 

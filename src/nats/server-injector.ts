@@ -309,12 +309,14 @@ export class ServerInjector {
 
   // Both.
 
-  /** Whether it happened is not known if nobody answers. */
+  /** Whether it happened is not known if nobody answers. Errors: harness, for the run to end. */
   async #ask(fault: FaultPlan, slot: Slot | null, ask: () => Promise<void>): Promise<void> {
     try {
       await ask();
     } catch (error) {
-      this.#tell(fault, slot, 'indeterminate', { reason: toErrorData(error).message });
+      const { code, message } = toErrorData(error);
+      this.#tell(fault, slot, 'indeterminate', { reason: message });
+      if (code === 'harness') throw error;
     }
   }
 

@@ -182,7 +182,7 @@ export class NatsServer implements AsyncDisposable {
    * Makes it read its configuration again.
    *
    * @param config  new lines of it; without them the same ones are read
-   * Errors: harness, if it did not take them.
+   * Errors: timeout, if it did not take them.
    */
   async reload(config?: string): Promise<void> {
     this.#config = config ?? this.#config;
@@ -195,7 +195,7 @@ export class NatsServer implements AsyncDisposable {
       if ((await loadedAt()) !== before) return;
       await setTimeout(LOOK_EVERY_MS);
     }
-    throw new LockstepError('harness', `${this.name} did not reload; its log: ${this.log}`);
+    throw new LockstepError('timeout', `${this.name} did not reload; its log: ${this.log}`);
   }
 
   /**
