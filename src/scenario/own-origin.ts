@@ -43,6 +43,7 @@ export interface OwnOrigin {
  */
 export type OpenOwnOrigin = (options: unknown) => OwnOrigin | Promise<OwnOrigin>;
 
+const ORIGIN_KEYS: readonly string[] = ['name', 'messages'];
 const MESSAGE_KEYS: readonly string[] = ['seq', 'subject', 'body', 'headers', 'timestamp'];
 /** Subject, headers and layout always fit beside it. */
 const BODY_MAX = RECORD_BYTES_MAX / 2;
@@ -85,6 +86,8 @@ async function load(
     const expected = 'a module whose default export returns { name, messages }';
     throw usageError('origin.module', path, expected);
   }
+  // A rate, say, is the scenario's to set; here it would do nothing.
+  checkKeys(where, own as object, ORIGIN_KEYS);
   if (!isStreamName(name)) throw refusal(`${where}: name`, name, 'a name of a stream');
   const held = await watched(where, limits, () => read(where, messages, limits));
   return { kind: 'own', name, rate, held, ...shapeOf(where, held) };
@@ -163,8 +166,16 @@ function storedOf(where: string, message: OwnMessage): StoredMessage {
   return {
     ...{ seq, payload, subject: ENCODER.encode(subject) },
     headers: bytesOf(`${where}.headers`, headers),
-    timestamp: timestamp ?? CREATED_NS + BigInt(seq) * APART_NS,
+    timestamp: timestampOf(`${where}.timestamp`, timestamp, seq),
   };
+}
+
+function timestampOf(where: string, value: unknown, seq: number): bigint {
+  if (value === undefined) return CREATED_NS + BigInt(seq) * APART_NS;
+  // What has more bits would come out as another time.
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
+  const found = typeof value === 'bigint' ? `${value}n` : value;
+  throw refusal(where, found, 'nanoseconds since 1970, a bigint of 64 bits');
 }
 
 function bytesOf(where: string, value: unknown): Uint8Array {

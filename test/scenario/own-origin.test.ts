@@ -115,6 +115,22 @@ describe('scenario: an origin of the user', () => {
       made("yield { seq: 1, subject: 'a', body: '', header: 'NATS/1.0' };"),
       'messages[0]: "header" is not a known option; did you mean headers?',
     ],
+    [
+      'a key beside name and messages',
+      "export default () => ({ name: 'A', messages: [], rate: 9 });",
+      '"rate" is not a known option',
+    ],
+    [
+      'timestamp',
+      made("yield { seq: 1, subject: 'a', body: '', timestamp: 5 };"),
+      'messages[0].timestamp: 5 is not nanoseconds since 1970, a bigint of 64 bits',
+    ],
+    [
+      'timestamp-bits',
+      made("yield { seq: 1, subject: 'a', body: '', timestamp: 2n ** 63n };"),
+      'messages[0].timestamp: "9223372036854775808n" is not nanoseconds since 1970, ' +
+        'a bigint of 64 bits',
+    ],
     ['null', made('yield null;'), 'messages[0]: nothing is not a message'],
   ])('limited: %s', async (name, text, why) => {
     const limits = { withinMs: 50, messages: 9, bytes: 2_048 };
