@@ -8,6 +8,7 @@ import { durationMs, isAtWork, restartMsOf } from './budget.js';
 import type { Driver, FaultEvent } from './driver.js';
 import { dueAfter, startedAt } from './following.js';
 import { selectionText, targetWord } from './links.js';
+import { hasMet, refusedBy } from './met.js';
 import { unreachable } from './triggers.js';
 import type { FaultKind, FaultPlan, Plan, Trigger } from './types.js';
 
@@ -29,8 +30,8 @@ interface FaultRecord {
   decidedMs: number | null;
   reason: string | null;
   recovery: Recovery | null;
-  /** What waits to be met: whether it was. Of the origin's faults, the origin knows. */
-  isMet: boolean;
+  /** Of one that waits to be met: what it struck. Of the origin's faults, the origin knows. */
+  struck: number;
   /** It ended its member, and did not bring it back. */
   isAway: boolean;
 }
@@ -87,7 +88,7 @@ export class FaultBook {
       decidedMs: reason === null ? null : (sinceMs ?? Number.NEGATIVE_INFINITY),
       reason,
       recovery: null,
-      isMet: false,
+      struck: 0,
       isAway: false,
     };
     this.#byId.set(fault.id, record);
@@ -117,17 +118,17 @@ export class FaultBook {
 
   /** A proposal of this member was refused by its log. */
   refused(slot: Slot, atMs: number, code: string): void {
-    for (const record of this.#faults) {
-      const { action } = record.fault;
-      if (action.kind !== 'failPropose' || action.code !== code || record.atMs === null) continue;
-      if (record.target === slot && record.atMs <= atMs) record.isMet = true;
-    }
+    const armed = this.#faults.filter(({ fault: { action }, target, overMs }) => {
+      const isOf = action.kind === 'failPropose' && action.code === code && target === slot;
+      return isOf && (overMs === null || atMs <= overMs);
+    });
+    refusedBy(armed, atMs);
   }
 
   /** This leader stepped down because it was overrun. */
   overrun(slot: Slot): void {
     for (const record of this.#faults) {
-      if (record.fault.action.kind === 'overrun' && record.target === slot) record.isMet = true;
+      if (record.fault.action.kind === 'overrun' && record.target === slot) record.struck = 1;
     }
   }
 
@@ -139,8 +140,9 @@ export class FaultBook {
     }
     this.#flaps = [];
     for (const record of this.#faults) {
-      if (record.status !== 'installed' || hasMet(record, strikes)) continue;
+      if (record.status !== 'installed' || hasMet(record, this.#faults, strikes)) continue;
       record.status = 'uncovered';
+      record.recovery = null;
       record.reason = 'armed, and nothing came that it could have struck';
       record.decidedMs = nowMs;
     }
@@ -167,7 +169,7 @@ export class FaultBook {
     for (const record of this.#faults) if (record.target === slot) record.overMs ??= record.atMs;
     if (by === undefined) return;
     const record = this.#record(by);
-    record.isMet = true;
+    record.struck = 1;
     record.isAway = true;
   }
 
@@ -311,26 +313,6 @@ export class FaultBook {
 
   #record(id: string): FaultRecord {
     return this.#byId.get(id)!;
-  }
-}
-
-/** Whether a fault that waits for traffic met some; all others strike as they are installed. */
-function hasMet({ fault, isMet }: FaultRecord, strikes: OriginStrikes | undefined): boolean {
-  switch (fault.action.kind) {
-    case 'failPropose':
-    case 'overrun':
-    case 'failWrites':
-    case 'failSync':
-    case 'tornTail':
-      return isMet;
-    case 'refuseOpening':
-      return strikes === undefined || strikes.refused > 0;
-    case 'loseDeliveries':
-      return strikes === undefined || strikes.lost > 0;
-    case 'repeatDeliveries':
-      return strikes === undefined || strikes.repeated > 0;
-    default:
-      return true;
   }
 }
 

@@ -199,6 +199,64 @@ describe('fault book: armed', () => {
     expect(statuses(made)).toEqual(faults.map(() => 'installed: '));
   });
 
+  it('two of a kind add up: what the first one did not use up is not shown of the second', () => {
+    const two = (kind: object) => [
+      { id: 'b', ...kind, times: 5, at: '2ms' },
+      { id: 'a', ...kind, times: 2, at: '1ms' },
+    ];
+    const met = (refused: number): string[] => {
+      const { book: made } = book(...two({ failPropose: 'leader' }).slice(0, 1), {
+        ...{ id: 'p', failPropose: 'leader', times: 2, at: '1ms' },
+      });
+      made.event(fell('p', 5));
+      made.event(fell('b', 6));
+      for (let at = 0; at < refused; at++) made.refused('r1', 7, 'overrun');
+      made.ended(undefined, 99);
+      const { book: origin } = book(...two({ refuseOpening: true }));
+      origin.event(fell('a', 5));
+      origin.event(fell('b', 6));
+      origin.ended({ refused, lost: 0, repeated: 0 }, 99);
+      return [...statuses(made), ...statuses(origin)];
+    };
+    const did = 'installed: ';
+    expect([met(0), met(2), met(3)]).toEqual([
+      [unmet, unmet, unmet, unmet],
+      [unmet, did, unmet, did],
+      [did, did, did, did],
+    ]);
+  });
+
+  it('one by chance may have struck beside another', () => {
+    const { book: made } = book(
+      { id: 'c', failPropose: 'leader', rate: 0.5, for: '9s', at: '1ms' },
+      { id: 'p', failPropose: 'leader', at: '1ms' },
+    );
+    made.event(fell('c', 5));
+    made.event(fell('p', 5));
+    made.refused('r1', 7, 'overrun');
+    made.ended(undefined, 99);
+    expect(statuses(made)).toEqual(['installed: ', 'installed: ']);
+  });
+
+  it('what was armed in a life that ended strikes nothing in the next one', () => {
+    const fails = { failPropose: 'r1', at: '1ms' };
+    const { book: made } = book({ id: 'p', ...fails, times: 2 }, { id: 'q', ...fails });
+    made.event(fell('p', 5));
+    made.gone('r1');
+    made.event(fell('q', 6));
+    made.refused('r1', 7, 'overrun');
+    made.ended(undefined, 99);
+    expect(statuses(made)).toEqual([unmet, 'installed: ']);
+  });
+
+  it('what did not happen has nothing to recover from', () => {
+    const { book: made } = book({ id: 'p', failPropose: 'leader', at: '1ms' });
+    made.event(fell('p', 5));
+    for (const slot of ['r1', 'r2', 'r3'] as const) made.progress(slot, 8, 3);
+    made.ended(undefined, 99);
+    expect(made.summary('p', 0)).toMatchObject({ firstMessageMs: null, caughtUpMs: null });
+  });
+
   it('an origin that does not count is believed', () => {
     const made = installed();
     made.ended(undefined, 99);
