@@ -38,6 +38,11 @@ export class OwnedProcess {
       this.#process.once('error', (error) => {
         end(error.message);
       });
+      // Nobody would end it if we were killed: it does not run so.
+      this.#watcher?.once('error', (error) => {
+        this.#reason ??= `was ended, since it cannot be watched: ${error.message}`;
+        this.#process.kill('SIGKILL');
+      });
       this.#process.once('exit', (code, signal) => {
         this.#code = code;
         end(`ended with ${signal ?? `code ${code ?? 0}`}`);

@@ -106,8 +106,13 @@ export class TheirSite implements Site {
 
   /** Errors: usage, when a server that shall hold a replica is not there. */
   async placed(): Promise<void> {
-    await this.#whole();
-    const { leader, followers } = await this.#admin.placement(this.names.mirror);
+    let placement: Placement;
+    do {
+      await this.#whole();
+      placement = await this.#admin.placement(this.names.mirror);
+      // Without a leader one name would be missing, for the whole run.
+    } while (behindIn(placement).length > 0);
+    const { leader, followers } = placement;
     // No cluster: the one server has no name there.
     const names = [leader ?? '', ...followers.map(({ name }) => name)];
     this.#servers = names.sort();
