@@ -193,7 +193,7 @@ describe('command line: sweep', () => {
     );
   });
 
-  it('--until-plateau ends when this many seeds showed nothing new', async () => {
+  it.concurrent('--until-plateau ends when this many seeds showed nothing new', async () => {
     const { code, stdout } = await lockstep(['sweep', HELD, '--until-plateau', '4', '--json']);
     expect(code).toBe(0);
     const { verdict, ended, seeds } = JSON.parse(stdout) as SweepSummary;
@@ -201,17 +201,20 @@ describe('command line: sweep', () => {
     expect(seeds).toBeGreaterThan(4);
   });
 
-  it('--time-limit: as many as fit hold; with --seeds that did not fit it is inconclusive', async () => {
-    const fit = await lockstep(['sweep', HELD, '--time-limit', '4s', '--json']);
-    const { seeds, ended } = JSON.parse(fit.stdout) as SweepSummary;
-    expect([fit.code, ended]).toEqual([0, 'timeLimit']);
-    expect(seeds).toBeGreaterThan(0);
-    const cut = await lockstep(['sweep', '--seeds', '1e6', '--time-limit', '500ms', '--json']);
-    expect(cut.code).toBe(2);
-    expect((JSON.parse(cut.stdout) as SweepSummary).ended).toBe('timeLimit');
-  });
+  it.concurrent(
+    '--time-limit: as many as fit hold; with --seeds that did not fit it is inconclusive',
+    async () => {
+      const fit = await lockstep(['sweep', HELD, '--time-limit', '4s', '--json']);
+      const { seeds, ended } = JSON.parse(fit.stdout) as SweepSummary;
+      expect([fit.code, ended]).toEqual([0, 'timeLimit']);
+      expect(seeds).toBeGreaterThan(0);
+      const cut = await lockstep(['sweep', '--seeds', '1e6', '--time-limit', '500ms', '--json']);
+      expect(cut.code).toBe(2);
+      expect((JSON.parse(cut.stdout) as SweepSummary).ended).toBe('timeLimit');
+    },
+  );
 
-  it('SIGINT ends a sweep with what was played: inconclusive', async () => {
+  it.concurrent('SIGINT ends a sweep with what was played: inconclusive', async () => {
     const begun = performance.now();
     const { code, stdout } = await lockstep(['sweep', '--seeds', '1e6', '--json'], () => {
       return performance.now() - begun > 2_000;
