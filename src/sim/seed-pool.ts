@@ -53,6 +53,9 @@ export class SeedPool implements AsyncDisposable {
       idleTimeout: IDLE_MS,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
+    // Said beside a task: an answer of a thread that was given up already, or the end of one that
+    // played nothing. Whatever concerns a seed comes with its task.
+    this.#pool.on('error', () => undefined);
   }
 
   /** One after the other. */

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runSeed } from '../../src/sim/seeds.js';
 import { seedsOf, sweep, type SweepOptions } from '../../src/sim/sweep.js';
@@ -42,6 +44,12 @@ describe('sim: sweep: seeds', () => {
       onReport: ({ seed }) => seen.push(seed) < 7,
     });
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('enough was seen while another seed ends -> its answer disturbs nobody', async () => {
+    const script = 'test/sim/workers/ended-early.mjs';
+    const ended = await promisify(execFile)(process.execPath, [script]);
+    expect(ended).toEqual({ stdout: '', stderr: '' });
   });
 
   it('a signal that came before -> nothing is played', async () => {
