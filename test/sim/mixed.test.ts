@@ -7,7 +7,7 @@ import { simDriver } from '../../src/sim/driver.js';
 import { DRAWN_KINDS, mixedScenario } from '../scenario/mixed.js';
 
 const hasher = await loadHasher();
-const SEEDS = 40;
+const SEEDS = 24;
 
 function playSeed(seed: number): Promise<PlayResult> {
   const plan = planScenario(mixedScenario(seed), 'mixed', () => '');
