@@ -10,7 +10,7 @@ import type { SeqRange, StoredMessage } from '../stream/types.js';
 import { Findings, type DifferenceKind, type Excuse } from './findings.js';
 import { LaterOnSubject } from './later-on-subject.js';
 import type { MergeSink } from './merge.js';
-import { differingParts, headerOf, RECORD_EXTRA, type MessagePart } from './record-compare.js';
+import { differingParts, headerOf, storedBytes, type MessagePart } from './record-compare.js';
 import { Selection } from './selection.js';
 import type { StreamFacts } from './stream-facts.js';
 import { ttlMs } from './ttl.js';
@@ -141,7 +141,7 @@ export class MirrorComparison implements MergeSink {
     this.#dropped = { first: 0, last: 0, count: 0, size: 0 };
     const { state, maxBytes } = this.#options.mirror;
     // It was full when it dropped the last of them, or nearly so.
-    if (state.bytes + size + RECORD_EXTRA >= maxBytes) {
+    if (state.bytes + size >= maxBytes) {
       this.explained.tally('trimmed', first, last, count);
     } else if (this.#isDroppedPossible || this.#wasFullPossible) {
       this.explained.tally('unknown', first, last, count);
@@ -261,10 +261,11 @@ export class MirrorComparison implements MergeSink {
     return timestamp + BigInt(Math.round(ms * NS_PER_MS)) <= this.#options.now() + slack;
   }
 
-  #wasDropped({ seq, subject, headers, payload }: StoredMessage): boolean {
+  #wasDropped(message: StoredMessage): boolean {
+    const { seq } = message;
     if (this.#options.mirror.maxBytes <= 0 || !this.#isHead(seq)) return false;
     const { first, count } = this.#dropped;
-    const size = subject.length + headers.length + payload.length;
+    const size = storedBytes(message);
     this.#dropped = { first: count === 0 ? seq : first, last: seq, count: count + 1, size };
     return true;
   }

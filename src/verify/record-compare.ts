@@ -16,7 +16,7 @@ export interface RecordCursor {
 }
 
 /** What a store adds to subject, headers and payload. Upstream: filestore.go, fileStoreMsgSize. */
-export const RECORD_EXTRA = 64;
+const RECORD_EXTRA = 64;
 const DROPPED = /^Nats-(Expected|Batch)-/i;
 const CRLF = '\r\n';
 
@@ -102,4 +102,9 @@ export function headerOf(headers: Uint8Array, name: string): string | null {
     }
   }
   return null;
+}
+
+/** Bytes that a store takes for it, about. */
+export function storedBytes({ subject, headers, payload }: StoredMessage): number {
+  return subject.length + headers.length + payload.length + RECORD_EXTRA;
 }

@@ -3,7 +3,7 @@
  * the stream explains. Upstream: jetstream_cluster.go, clusterInfo; raft.go, Peers.
  */
 import type { StoredMessage } from '../stream/types.js';
-import { headerOf, RECORD_EXTRA } from './record-compare.js';
+import { headerOf, storedBytes } from './record-compare.js';
 import { objectOf, streamFacts, textOf, type Json, type StreamFacts } from './stream-facts.js';
 import { ttlMs } from './ttl.js';
 
@@ -96,12 +96,11 @@ export function excuseOf(
  * Whether a limit that discards old messages leaves no room for this one: a leader may begin above
  * it for other reasons, as one that has lost its first messages.
  */
-function isFullFor({ subject, headers, payload }: StoredMessage, facts: StreamFacts): boolean {
+function isFullFor(message: StoredMessage, facts: StreamFacts): boolean {
   const { discardsNew, maxMessages, maxBytes, state } = facts;
   if (discardsNew) return false;
-  const size = subject.length + headers.length + payload.length + RECORD_EXTRA;
   return (
     (maxMessages > 0 && state.messages >= maxMessages) ||
-    (maxBytes > 0 && state.bytes + size >= maxBytes)
+    (maxBytes > 0 && state.bytes + storedBytes(message) >= maxBytes)
   );
 }
